@@ -1,0 +1,61 @@
+// The description of a job that the runtime executes: stages (chains of operators, each in some tasks) and the edges
+// between them.  Made by jobs/wire from a plan, or by hand in a test or an embedding program.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/runtime/source.h"
+
+namespace weir {
+
+enum class Exchange {
+  kForward,  // task i to task i; both stages have the same parallelism
+  kHash,     // by key columns: equal keys to one task
+  kGather,   // everything to task 0 of the receiving stage
+};
+
+struct EdgeSpec {
+  int from_stage = 0;  // index in JobGraph::stages, smaller than the receiver's
+  Exchange exchange = Exchange::kForward;
+  std::vector<int> key_columns;  // kHash
+};
+
+struct OperatorSpec {
+  std::string id;    // unique in the job and stable over restarts: names state in checkpoints
+  std::string kind;  // "join", "filter", "sink", ...; for metrics and explain
+  std::string name;  // for people
+  std::function<Result<std::unique_ptr<Operator>>(int task, int parallelism)> make;
+};
+
+struct EventTimeSpec {
+  int column = -1;  // of the source's output batch, a timestamp
+  Micros bound = 0;
+  std::optional<Micros> idle_timeout;
+  bool every_row = false;
+};
+
+struct SourceSpec {
+  std::string name;  // of the job file
+  std::function<Result<std::unique_ptr<Source>>(int task, int parallelism)> make;
+  std::optional<EventTimeSpec> event_time;
+  // on_error for rows that fail in the chain behind the source: skip (and count) or fail.
+  bool skip_bad_rows = false;
+};
+
+struct StageSpec {
+  std::string name;
+  int parallelism = 1;
+  std::optional<SourceSpec> source;  // a stage has a source or input edges
+  std::vector<EdgeSpec> inputs;      // input i of the chain's first operator
+  std::vector<OperatorSpec> chain;   // may be empty for a source stage
+};
+
+struct JobGraph {
+  std::vector<StageSpec> stages;
+};
+
+}  // namespace weir

@@ -1,0 +1,43 @@
+// What a query may name: sources, tables and sinks of the job file as the planner sees them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/data/types.h"
+
+namespace weir {
+
+enum class ChangelogMode {
+  kAppend,  // only +I
+  kUpsert,  // +I/+U replace the row of the key, no -U; -D may carry key columns only
+  kFull,    // every change, -U before +U
+};
+
+struct CatalogRelation {
+  enum class Kind { kSource, kTable, kSink };
+  Kind kind = Kind::kSource;
+  std::string name;
+  Schema schema;                 // of a sink: empty, it takes what the query gives
+  std::vector<int> primary_key;  // column indexes
+  ChangelogMode changelog = ChangelogMode::kAppend;
+  std::optional<int> event_time;
+  bool deletes_key_only = false;  // a kFull source may send -D rows with NULL beside the key
+  // Sinks only.
+  bool upsert_sink = false;                    // takes an upsert stream: needs a key
+  std::vector<std::string> sink_key;           // option `key`; empty: the query's upsert key
+};
+
+struct Catalog {
+  std::vector<CatalogRelation> relations;
+
+  const CatalogRelation* Find(const std::string& name) const {
+    for (const auto& relation : relations) {
+      if (relation.name == name) return &relation;
+    }
+    return nullptr;
+  }
+};
+
+}  // namespace weir

@@ -1,0 +1,95 @@
+// The plan of a job: a DAG of nodes, from scans to sinks.  One form serves as logical and physical plan; rules rewrite
+// it until every property that the runtime needs (exchanges, normalise, key order, join keys) is explicit.
+//
+// Nodes are immutable after planning; a node used twice (a self join, a view) is shared.  Ids are assigned in a
+// depth-first walk, so the same job text gives the same ids: they name state in checkpoints.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sql/expr/expression.h"
+#include "sql/plan/catalog.h"
+
+namespace weir {
+
+enum class JoinType { kInner, kLeft, kRight, kFull, kSemi, kAnti };
+enum class JoinStrategy { kRegular, kDelta };
+
+enum class AggregateFunction { kCountStar, kCount, kSum, kMin, kMax, kAvg };
+
+struct AggregateCall {
+  AggregateFunction function = AggregateFunction::kCountStar;
+  int argument = -1;  // input column; -1 for COUNT(*)
+  bool distinct = false;
+  int filter = -1;    // input column of type boolean; -1 for none
+  DataType type;      // of the result
+  std::string name;   // of the result column
+};
+
+enum class NodeKind { kScan, kFilter, kProject, kJoin, kAggregate, kNormalise, kExchange, kUnion, kKeyOrder, kSink, kValues };
+
+struct PlanNode;
+using PlanPtr = std::shared_ptr<PlanNode>;
+
+struct PlanNode {
+  NodeKind kind = NodeKind::kScan;
+  std::string id;            // "join-2"
+  SchemaPtr schema;          // of the output
+  std::vector<PlanPtr> inputs;
+
+  // --- properties derived by the planner ---------------------------------------------------------------------------
+  ChangelogMode changelog = ChangelogMode::kAppend;
+  std::vector<std::vector<int>> unique_keys;  // of the collapsed result; smallest first
+  // Columns by which changes are distributed over tasks (all changes of equal values come from one task, in order).
+  // Empty with `single` = all from one task; empty without = unknown (per source partition).
+  std::vector<int> distribution;
+  bool single = false;
+
+  // kScan
+  std::string relation;
+  std::vector<int> scan_columns;  // columns of the relation that are read, in output order
+
+  // kFilter: the condition.  kProject: one a column of the schema.
+  ExpressionPtr condition;
+  std::vector<ExpressionPtr> expressions;
+
+  // kJoin: equality columns of the left and right input (same type, pairwise), and a further condition over left columns
+  // followed by right columns.  null_safe[i]: IS NOT DISTINCT FROM.  left_unique/right_unique: columns of that input
+  // whose equal values mean "the same row": a +I/+U replaces it (empty: rows are a multiset, retracted by equality).
+  // Output of kSemi/kAnti: the left columns; of the others: left columns then right columns.
+  JoinType join_type = JoinType::kInner;
+  JoinStrategy strategy = JoinStrategy::kRegular;
+  std::string strategy_reason;  // why not delta, with what to change
+  std::vector<int> left_keys;
+  std::vector<int> right_keys;
+  std::vector<bool> null_safe;
+  std::vector<int> left_unique;
+  std::vector<int> right_unique;
+  ChangelogMode left_mode = ChangelogMode::kAppend;
+  ChangelogMode right_mode = ChangelogMode::kAppend;
+
+  // kAggregate: output = group columns, then one column a call.  DISTINCT is an aggregate without calls.
+  // Without group columns there is always one row (count 0, sum NULL), in one task.
+  std::vector<int> group_columns;
+  std::vector<AggregateCall> calls;
+  bool input_retracts = true;  // false: append-only input, cheaper state
+
+  // kNormalise, kKeyOrder: the key.  kExchange: the hash columns (empty = to one task).  kSink: the upsert key.
+  std::vector<int> key;
+  bool forward = false;  // kExchange that turned out unnecessary is removed; kept for explain
+
+  // kValues: one row a batch row.
+  Batch values;
+
+  // Position in the job file's query (1-based line and column within the query text), for messages.
+  int line = 0;
+  int column = 0;
+};
+
+struct JobPlan {
+  std::vector<PlanPtr> sinks;  // kSink nodes, one an INSERT, in order
+};
+
+}  // namespace weir
