@@ -34,6 +34,7 @@ Parsed<Int128> ParseDecimal(std::string_view text, int precision, int scale);
 Parsed<int64_t> ParseInteger(std::string_view text, int64_t min, int64_t max);
 // Decimal notation only (no hexadecimal, no "inf"); kRange beyond the largest double.  `words` also takes NaN, Infinity.
 Parsed<double> ParseDouble(std::string_view text, bool words);
+Parsed<double> ParseFloat(std::string_view text, bool words);  // the nearest single-precision value, not twice rounded
 Parsed<bool> ParseBoolean(std::string_view text);  // true false t f yes no on off 1 0, any case, as PostgreSQL
 
 // ISO 8601 with T or blank, seconds and fraction optional; fraction digits beyond `digits` are rounded.
@@ -50,6 +51,7 @@ struct IntervalValue {
 };
 Parsed<IntervalValue> ParseInterval(std::string_view text);
 
+void AppendInteger(int64_t value, std::string& out);
 void AppendDecimal(Int128 unscaled, int scale, std::string& out);
 void AppendDouble(double value, std::string& out);                   // shortest that reads back the same; NaN, Infinity
 void AppendFloat(double value, std::string& out);                    // the same for single precision
@@ -67,11 +69,18 @@ CivilDate ToCivil(int64_t days);
 int64_t FromCivil(int year, int month, int day);
 // The offset of `zone` at the instant; empty for an unknown zone.
 std::optional<Micros> ZoneOffset(std::string_view zone, Micros instant);
+// The instant of a local time (microseconds as if it were UTC); in the gap and the overlap of summer time: standard time.
+std::optional<Micros> LocalToInstant(std::string_view zone, Micros local);
 bool IsKnownZone(std::string_view zone);
 
 // The value as SQL's cast to text gives it (timestamps with a T, arrays as JSON, bytes and bitmaps as base64).
 // Not for NULL.
 void AppendValueText(const Column& column, size_t row, std::string& out);
+
+// The same as a JSON value: numbers and booleans plain, the rest quoted, doubles that are no number as "NaN".
+void AppendJsonValue(const Column& column, size_t row, std::string& out);
+// Quoted and escaped by RFC 8259; UTF-8 passes unchanged.
+void AppendJsonString(std::string_view text, std::string& out);
 
 void AppendBase64(std::string_view bytes, std::string& out);
 std::optional<std::string> ParseBase64(std::string_view text);
