@@ -1,0 +1,131 @@
+// The job file: what it declares, checked and with defaults filled in.  The reference for its users is
+// docs/job_file.md.
+//
+// LoadJobFile reports all errors of a file at once; the SQL of its queries is planned elsewhere (jobs/planned_job.h).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "connectors/format/format.h"
+#include "connectors/generator/options.h"
+#include "connectors/kafka/options.h"
+#include "jobs/job_file/diagnostics.h"
+#include "jobs/job_file/document.h"
+#include "sql/plan/catalog.h"
+#include "sql/plan/planner.h"
+
+namespace weir {
+
+enum class SourceConnector { kKafka, kFile, kGenerator, kMemory };
+enum class SinkConnector { kKafka, kFile, kPrint, kBlackhole, kMemory };
+std::string_view ToString(SourceConnector connector);
+std::string_view ToString(SinkConnector connector);
+
+// A declared column and where its values come from.
+struct EventTimeDeclaration {
+  int column = -1;  // index in the source's columns, a timestamp
+  Micros watermark = 0;
+  std::optional<Micros> idle_timeout;
+  bool every_row = false;
+};
+
+struct SourceDeclaration {
+  std::string name;
+  FilePosition position;  // of the name
+  SourceConnector connector = SourceConnector::kMemory;
+  FormatKind format = FormatKind::kJson;
+  Typing typing = Typing::kStrict;
+  bool skip_bad_rows = false;  // on_error
+  std::vector<SourceColumn> columns;
+  std::vector<int> primary_key;
+  ChangelogMode changelog = ChangelogMode::kAppend;
+  std::optional<EventTimeDeclaration> event_time;
+  int partitions = 1;  // memory
+
+  // kafka
+  std::string brokers;
+  std::string topic;
+  KafkaStart start;
+  bool bounded = false;
+  Micros connect_timeout = 30'000'000;
+  bool lost_data_fails = true;
+  std::map<std::string, std::string> client;
+
+  // file
+  std::string path;
+  FilePosition path_position;
+
+  // generator: its options but for name and read; generator_columns[i] is column i in the schema of the kind.
+  GeneratorOptions generator;
+  std::vector<int> generator_columns;
+
+  Schema MakeSchema() const;
+};
+
+struct SinkDeclaration {
+  std::string name;
+  FilePosition position;
+  SinkConnector connector = SinkConnector::kBlackhole;
+  FormatKind format = FormatKind::kJson;
+  std::string path;  // file: a folder
+  std::string brokers;
+  std::string topic;
+  bool upsert = false;  // kafka: changelog: upsert
+  std::vector<std::string> key;
+  Micros connect_timeout = 30'000'000;
+  std::map<std::string, std::string> client;
+};
+
+struct QueryDeclaration {
+  std::string sql;
+  std::string name;
+  FilePosition position;  // of the SQL's scalar
+  std::optional<Micros> allowed_lateness;
+};
+
+struct CheckpointDeclaration {
+  std::optional<Micros> interval;  // empty: off
+  int64_t on_rows = 0;             // 0: off
+  int retain = 2;
+};
+
+struct OptionsDeclaration {
+  int parallelism = 1;
+  JoinOption join = JoinOption::kAuto;
+  CheckpointDeclaration checkpoint;
+  int64_t memory = 0;  // bytes
+  int64_t redo_bytes = int64_t{512} << 20;
+  int64_t redo_rows = 6'000'000;
+  std::string log_level = "info";
+  Micros allowed_lateness = 0;
+  std::string time_zone = "UTC";
+};
+
+struct JobFile {
+  std::string path;  // as given, for messages
+  std::string text;  // of the file, for places within queries
+  std::string name;
+  OptionsDeclaration options;
+  std::vector<SourceDeclaration> sources;
+  std::vector<SinkDeclaration> sinks;
+  std::vector<QueryDeclaration> queries;
+
+  const SourceDeclaration* FindSource(std::string_view source_name) const;
+  const SinkDeclaration* FindSink(std::string_view sink_name) const;
+};
+
+struct JobFileOptions {
+  std::vector<std::string> overrides;  // of --set
+  Environment environment = ProcessEnvironment();
+};
+
+// Reads a job file's text; what is wrong goes to `out`, and the value is usable only when nothing did.
+JobFile ReadJobFile(const std::string& path, const std::string& text, const JobFileOptions& options, Diagnostics& out);
+
+// The sentence that every part of the job file says that waits for the table store.
+inline constexpr const char* kNeedsTables = "need the table store, which this version does not have yet";
+
+}  // namespace weir

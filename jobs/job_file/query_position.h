@@ -1,0 +1,20 @@
+// Where a place of a query stands in the job file.
+//
+// The planner counts lines and characters within the query's text; YAML has folded, unindented and unescaped that text.
+// This walks the file again from the scalar's first character, producing the same text with the place of every
+// character, for all five scalar styles (plain, '...', "...", |, >).
+#pragma once
+
+#include <string_view>
+
+#include "jobs/job_file/diagnostics.h"
+
+namespace weir {
+
+// `scalar` is the place of the scalar's first character in `file` (of the | of a block), `text` its value; `line` and
+// `column` are 1-based, the column in characters.  A place that cannot be found (the text was changed by ${VAR}) is the
+// nearest one before it.
+FilePosition PositionInFile(std::string_view file, const FilePosition& scalar, std::string_view text, int line,
+                            int column);
+
+}  // namespace weir

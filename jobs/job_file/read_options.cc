@@ -1,0 +1,83 @@
+#include <unistd.h>
+
+#include <thread>
+
+#include "engine/data/text.h"
+#include "jobs/job_file/map_reader.h"
+#include "jobs/job_file/read_sections.h"
+
+namespace weir {
+namespace {
+
+constexpr int kMaxParallelism = 128;  // as many as there are key groups
+
+int DefaultParallelism() {
+  const unsigned cores = std::thread::hardware_concurrency();
+  return static_cast<int>(std::min(std::max(cores, 1U), unsigned{kMaxParallelism}));
+}
+
+int64_t HalfOfTheMachine() {
+  const int64_t pages = sysconf(_SC_PHYS_PAGES);
+  const int64_t page = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && page > 0 ? pages / 2 * page : int64_t{1} << 30;
+}
+
+CheckpointDeclaration ReadCheckpoint(const DocumentNode& node, Diagnostics& out) {
+  CheckpointDeclaration checkpoint;
+  MapReader reader(node, "checkpoint", out);
+  if (const DocumentNode* interval = reader.Take("interval")) {
+    if (!(interval->IsScalar() && interval->text == "off")) {
+      checkpoint.interval = ReadDuration(*interval, "interval", out);
+      if (checkpoint.interval == 0) out.Add(interval->position, "interval: 0 is no interval; off turns checkpoints off");
+    }
+  }
+  checkpoint.on_rows = reader.Integer("on_rows", 1, INT64_MAX).value_or(0);
+  checkpoint.retain = static_cast<int>(reader.Integer("retain", 1, 1000).value_or(2));
+  reader.Finish();
+  return checkpoint;
+}
+
+}  // namespace
+
+OptionsDeclaration ReadOptions(const DocumentNode& node, Diagnostics& out) {
+  OptionsDeclaration options;
+  options.parallelism = DefaultParallelism();
+  options.memory = HalfOfTheMachine();
+  if (node.IsNull()) return options;
+  MapReader reader(node, "options", out);
+  options.parallelism =
+      static_cast<int>(reader.Integer("parallelism", 1, kMaxParallelism).value_or(options.parallelism));
+  options.join = reader.Choice<JoinOption>("join", {{"auto", JoinOption::kAuto},
+                                                    {"regular", JoinOption::kRegular},
+                                                    {"delta", JoinOption::kDelta}})
+                     .value_or(JoinOption::kAuto);
+  const auto rocksdb = reader.Choice<bool>("state", {{"memory", false}, {"rocksdb", true}});
+  if (rocksdb.value_or(false)) {
+    out.Add(reader.node().Find("state")->position,
+            "state: rocksdb is not in this version yet; state: memory is the one there is");
+  }
+  if (const DocumentNode* checkpoint = reader.Take("checkpoint")) options.checkpoint = ReadCheckpoint(*checkpoint, out);
+  options.memory = reader.Size("memory").value_or(options.memory);
+  options.redo_bytes = reader.Size("redo_bytes").value_or(options.redo_bytes);
+  options.redo_rows = reader.Integer("redo_rows", 1, INT64_MAX).value_or(options.redo_rows);
+  options.log_level = reader.Choice<std::string>("log_level", {{"trace", "trace"},
+                                                               {"debug", "debug"},
+                                                               {"info", "info"},
+                                                               {"warn", "warn"},
+                                                               {"error", "error"},
+                                                               {"off", "off"}})
+                          .value_or(options.log_level);
+  options.allowed_lateness = reader.Duration("allowed_lateness").value_or(0);
+  if (const DocumentNode* zone = reader.Take("time_zone")) {
+    if (const auto text = ReadText(*zone, "time_zone", out)) {
+      options.time_zone = *text;
+      if (!IsKnownZone(*text)) {
+        out.Add(zone->position, fmt::format("time_zone: '{}' is not a time zone; write UTC or Europe/Berlin", *text));
+      }
+    }
+  }
+  reader.Finish();
+  return options;
+}
+
+}  // namespace weir

@@ -1,0 +1,17 @@
+// One function a section of the job file.
+#pragma once
+
+#include "jobs/job_file/job_file.h"
+
+namespace weir {
+
+OptionsDeclaration ReadOptions(const DocumentNode& node, Diagnostics& out);
+SourceDeclaration ReadSource(const DocumentNode::Member& member, Diagnostics& out);
+SinkDeclaration ReadSink(const DocumentNode::Member& member, Diagnostics& out);
+// Refuses what it finds; the keys are checked so that a misspelt one is named today.
+void ReadTable(const DocumentNode::Member& member, Diagnostics& out);
+std::vector<QueryDeclaration> ReadQueries(const DocumentNode& node, Diagnostics& out);
+// kafka: {...}: properties of librdkafka, checked by it.
+std::map<std::string, std::string> ReadClientProperties(const DocumentNode* node, Diagnostics& out);
+
+}  // namespace weir
