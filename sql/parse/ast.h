@@ -1,0 +1,118 @@
+// The syntax tree of one query: what a person wrote, without any meaning yet.
+//
+// Positions are byte offsets into the query's text; SourceText turns them into lines and columns.  A tree holds only
+// what weir understands: the parser refuses every other part of PostgreSQL's grammar, so that nothing is dropped.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/data/types.h"
+
+namespace weir {
+
+struct AstExpression;
+struct AstSelect;
+using AstExpressionPtr = std::shared_ptr<const AstExpression>;
+using AstSelectPtr = std::shared_ptr<const AstSelect>;
+
+struct AstExpression {
+  enum class Kind {
+    kColumn,    // names: [column] or [table, column]
+    kInteger,   // text: digits with an optional sign
+    kDecimal,   // text: digits with a point or an exponent
+    kString,    // text
+    kBoolean,   // text: "true" or "false"
+    kNull,
+    kOperator,  // text: the name MakeCall knows; arguments
+    kFunction,  // text: lower-case name; arguments, or star; may be an aggregate
+    kCast,      // arguments[0] to `type`
+    kSubquery,  // subquery_kind, select; kIn: arguments are the values on the left
+  };
+  enum class SubqueryKind { kExists, kIn, kScalar };
+
+  Kind kind = Kind::kNull;
+  size_t at = 0;
+  std::vector<std::string> names;
+  std::string text;
+  std::vector<AstExpressionPtr> arguments;
+  // kFunction
+  bool star = false;
+  bool distinct = false;
+  AstExpressionPtr filter;
+  // kCast
+  DataType type;
+  bool bare_numeric = false;  // CAST(x AS numeric): the precision is left to the input
+  // kSubquery
+  SubqueryKind subquery_kind = SubqueryKind::kExists;
+  AstSelectPtr select;
+};
+
+struct AstTable;
+using AstTablePtr = std::shared_ptr<const AstTable>;
+
+// An item of FROM.
+struct AstTable {
+  enum class Kind { kName, kSubquery, kJoin };
+  enum class Join { kInner, kLeft, kRight, kFull };
+
+  Kind kind = Kind::kName;
+  size_t at = 0;     // kJoin: of the word JOIN
+  std::string name;  // kName
+  std::string alias;
+  std::vector<std::string> column_aliases;
+  AstSelectPtr select;  // kSubquery
+  // kJoin
+  Join join = Join::kInner;
+  AstTablePtr left;
+  AstTablePtr right;
+  AstExpressionPtr on;
+  std::vector<std::string> using_columns;
+  bool natural = false;
+};
+
+struct AstSelectItem {
+  size_t at = 0;
+  bool star = false;
+  std::string star_table;  // t.*; empty for *
+  AstExpressionPtr expression;
+  std::string alias;
+};
+
+struct AstCte {
+  std::string name;
+  std::vector<std::string> columns;
+  AstSelectPtr select;
+  size_t at = 0;
+};
+
+struct AstSelect {
+  size_t at = 0;
+  std::vector<AstCte> ctes;
+  // UNION of two; otherwise a plain SELECT.
+  bool is_union = false;
+  bool union_all = false;
+  AstSelectPtr left;
+  AstSelectPtr right;
+
+  bool distinct = false;
+  std::vector<AstSelectItem> items;
+  std::vector<AstTablePtr> from;
+  AstExpressionPtr where;
+  std::vector<AstExpressionPtr> group_by;
+  AstExpressionPtr having;
+};
+
+struct AstStatement {
+  enum class Kind { kInsert, kCreateView };
+  Kind kind = Kind::kInsert;
+  size_t at = 0;        // of the sink's or view's name
+  std::string name;
+  std::vector<std::string> columns;
+  std::vector<size_t> columns_at;  // of an INSERT's columns
+  AstSelectPtr select;
+};
+
+}  // namespace weir

@@ -1,0 +1,382 @@
+// Statements, SELECT and FROM.
+
+#include "sql/parse/ast_builder.h"
+
+namespace weir {
+namespace {
+
+constexpr int kMaxDepth = 1000;
+
+// The words of PostgreSQL's other statements, for the message that refuses them.
+std::string StatementWords(const std::string& node_name) {
+  std::string words;
+  const std::string stem = node_name.size() > 4 && node_name.ends_with("Stmt")
+                               ? node_name.substr(0, node_name.size() - 4)
+                               : node_name;
+  for (const char c : stem) {
+    if (c >= 'A' && c <= 'Z' && !words.empty()) words.push_back(' ');
+    words.push_back(c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);
+  }
+  return words;
+}
+
+}  // namespace
+
+AstStatement AstBuilder::Build(const Json& root) {
+  NodeFields fields(root);
+  const std::vector<const Json*> statements = fields.TakeList("stmts");
+  if (statements.empty()) {
+    Refuse(0, "the query is empty; write INSERT INTO sink SELECT ...");
+    return {};
+  }
+  if (statements.size() > 1) {
+    Refuse(LocationOf((*statements[1])["stmt"]), "one statement per query: give the second one an entry of its own");
+    return {};
+  }
+  const NamedNode node = Unwrap((*statements[0])["stmt"]);
+  if (node.name == "InsertStmt") return BuildInsert(*node.fields);
+  if (node.name == "ViewStmt") return BuildView(*node.fields);
+  if (node.name == "SelectStmt") {
+    const NodeFields select(*node.fields);
+    Refuse(0, node.fields->contains("intoClause")
+                  ? "SELECT INTO is not supported; write INSERT INTO sink SELECT ..."
+                  : "a SELECT needs a place for its result: write INSERT INTO sink SELECT ...");
+  } else {
+    Refuse(0, StatementWords(node.name) + " is not supported; a query is INSERT INTO sink SELECT ... or "
+                                          "CREATE VIEW name AS SELECT ...");
+  }
+  return {};
+}
+
+AstStatement AstBuilder::BuildInsert(const Json& node) {
+  AstStatement statement;
+  NodeFields fields(node);
+  if (const Json* relation = fields.Take("relation")) {
+    statement.at = LocationOf(*relation);
+    NodeFields name(*relation);
+    statement.name = name.TakeText("relname");
+    if (name.Take("alias")) Refuse(statement.at, "an alias of the sink is not supported");
+    if (name.Take("schemaname") || name.Take("catalogname")) {
+      Refuse(statement.at, "a sink's name has no schema; quote a name that contains a point: \"a.b\"");
+    }
+    name.Take("inh"), name.Take("relpersistence"), name.Take("location");
+    RefuseUnread(name, "INSERT", statement.at);
+  }
+  for (const Json* wrapped : fields.TakeList("cols")) {
+    const NamedNode target = Unwrap(*wrapped);
+    NodeFields column(*target.fields);
+    statement.columns.push_back(column.TakeText("name"));
+    statement.columns_at.push_back(LocationOf(*target.fields));
+    column.Take("location");
+    RefuseUnread(column, "an INSERT column", statement.columns_at.back());
+  }
+  std::vector<AstCte> outer_ctes;
+  if (const Json* with = fields.Take("withClause")) BuildCtes(*with, 0, outer_ctes);
+  if (const Json* conflict = fields.Take("onConflictClause")) {
+    Refuse(LocationOf(*conflict), "ON CONFLICT is not supported: an upsert sink replaces the row of its key by itself");
+  }
+  if (const Json* returning = fields.Take("returningList")) {
+    Refuse(source_.FindLastKeyword("returning", 0, LocationOf(*returning), LocationOf(*returning)),
+           "RETURNING is not supported");
+  }
+  if (fields.TakeText("override") != "OVERRIDING_NOT_SET") Refuse(statement.at, "OVERRIDING is not supported");
+  const Json* select = fields.Take("selectStmt");
+  RefuseUnread(fields, "INSERT", statement.at);
+  if (select == nullptr) {
+    Refuse(statement.at, "INSERT ... DEFAULT VALUES is not supported; write INSERT INTO sink SELECT ...");
+    return statement;
+  }
+  const AstSelectPtr built = BuildSelect(*Unwrap(*select).fields);
+  if (built != nullptr && !outer_ctes.empty()) {
+    auto with_ctes = std::make_shared<AstSelect>(*built);
+    with_ctes->ctes.insert(with_ctes->ctes.begin(), outer_ctes.begin(), outer_ctes.end());
+    statement.select = with_ctes;
+  } else {
+    statement.select = built;
+  }
+  return statement;
+}
+
+AstStatement AstBuilder::BuildView(const Json& node) {
+  AstStatement statement;
+  statement.kind = AstStatement::Kind::kCreateView;
+  NodeFields fields(node);
+  if (const Json* view = fields.Take("view")) {
+    statement.at = LocationOf(*view);
+    NodeFields name(*view);
+    statement.name = name.TakeText("relname");
+    if (name.TakeText("relpersistence") != "p") Refuse(statement.at, "TEMPORARY has no meaning here: views live as long as the job");
+    if (name.Take("schemaname") || name.Take("catalogname")) Refuse(statement.at, "a view's name has no schema");
+    name.Take("inh"), name.Take("location");
+    RefuseUnread(name, "CREATE VIEW", statement.at);
+  }
+  statement.columns = StringsOf(fields.TakeList("aliases"));
+  if (fields.TakeFlag("replace")) Refuse(statement.at, "OR REPLACE is not supported: a view is defined once");
+  if (fields.Take("options")) Refuse(statement.at, "options of a view are not supported");
+  if (fields.TakeText("withCheckOption") != "NO_CHECK_OPTION") Refuse(statement.at, "WITH CHECK OPTION is not supported");
+  const Json* query = fields.Take("query");
+  RefuseUnread(fields, "CREATE VIEW", statement.at);
+  if (query != nullptr) statement.select = BuildSelect(*Unwrap(*query).fields);
+  return statement;
+}
+
+void AstBuilder::BuildCtes(const Json& with, size_t at, std::vector<AstCte>& ctes) {
+  NodeFields fields(with);
+  const size_t with_at = LocationOf(with);
+  if (fields.TakeFlag("recursive")) {
+    Refuse(source_.FindLastKeyword("recursive", 0, LastLocationOf(with) + 1, with_at), "WITH RECURSIVE is not supported");
+  }
+  for (const Json* wrapped : fields.TakeList("ctes")) {
+    const NamedNode node = Unwrap(*wrapped);
+    NodeFields cte_fields(*node.fields);
+    AstCte cte;
+    cte.at = LocationOf(*node.fields);
+    cte.name = cte_fields.TakeText("ctename");
+    cte.columns = StringsOf(cte_fields.TakeList("aliascolnames"));
+    cte_fields.Take("ctematerialized");  // a hint for a batch engine; the result is the same
+    cte_fields.Take("location");
+    const Json* query = cte_fields.Take("ctequery");
+    RefuseUnread(cte_fields, "WITH", cte.at);
+    const NamedNode body = query == nullptr ? NamedNode{} : Unwrap(*query);
+    if (body.name != "SelectStmt") {
+      Refuse(cte.at, "WITH takes a SELECT only");
+      continue;
+    }
+    cte.select = BuildSelect(*body.fields);
+    ctes.push_back(std::move(cte));
+  }
+  fields.Take("location");
+  RefuseUnread(fields, "WITH", at == 0 ? with_at : at);
+}
+
+AstSelectPtr AstBuilder::BuildSelect(const Json& node) {
+  if (depth_ >= kMaxDepth) return Refuse(LocationOf(node), "the query is nested too deeply");
+  ++depth_;
+  auto select = std::make_shared<AstSelect>();
+  NodeFields fields(node);
+  select->at = LocationOf(node);
+  if (const Json* with = fields.Take("withClause")) BuildCtes(*with, select->at, select->ctes);
+  RefuseSelectClauses(fields, node, select->at);
+  const std::string operation = fields.TakeText("op");
+  AstSelectPtr result;
+  if (operation == "SETOP_NONE" || operation.empty()) {
+    BuildDistinct(fields, *select);
+    BuildItems(fields, *select);
+    for (const Json* table : fields.TakeList("fromClause")) {
+      if (AstTablePtr built = BuildTable(*table)) select->from.push_back(std::move(built));
+    }
+    if (const Json* where = fields.Take("whereClause")) select->where = BuildExpression(*where);
+    BuildGroupBy(fields, select->at, *select);
+    if (const Json* having = fields.Take("havingClause")) select->having = BuildExpression(*having);
+    RefuseUnread(fields, "SELECT", select->at);
+    result = select;
+  } else if (operation == "SETOP_UNION") {
+    result = BuildUnion(fields, node, select);
+  } else {
+    const bool intersect = operation == "SETOP_INTERSECT";
+    const Json* right = fields.Take("rarg");
+    const size_t until = right == nullptr ? select->at : LocationOf(*right);
+    Refuse(source_.FindLastKeyword(intersect ? "intersect" : "except", 0, until, select->at),
+           intersect ? "INTERSECT is not supported yet; write SELECT DISTINCT ... WHERE EXISTS (SELECT 1 FROM ... WHERE ...)"
+                     : "EXCEPT is not supported yet; write SELECT DISTINCT ... WHERE NOT EXISTS (SELECT 1 FROM ... WHERE ...)");
+  }
+  --depth_;
+  return result;
+}
+
+AstSelectPtr AstBuilder::BuildUnion(NodeFields& fields, const Json& node, std::shared_ptr<AstSelect> select) {
+  select->is_union = true;
+  select->union_all = fields.TakeFlag("all");
+  const Json* left = fields.Take("larg");
+  const Json* right = fields.Take("rarg");
+  RefuseUnread(fields, "UNION", LocationOf(node));
+  if (left == nullptr || right == nullptr) return Refuse(select->at, "this form of UNION is not supported");
+  select->left = BuildSelect(*left);
+  select->right = BuildSelect(*right);
+  select->at = source_.FindLastKeyword("union", 0, LocationOf(*right), select->at);
+  return select;
+}
+
+void AstBuilder::BuildDistinct(NodeFields& fields, AstSelect& select) {
+  const std::vector<const Json*> distinct = fields.TakeList("distinctClause");
+  if (distinct.empty()) return;
+  select.distinct = true;
+  const NamedNode first = Unwrap(*distinct[0]);
+  if (!first.name.empty()) {
+    Refuse(LocationOf(*first.fields),
+           "DISTINCT ON is not supported yet; use GROUP BY with MIN or MAX, or an upsert sink with the key");
+  }
+}
+
+void AstBuilder::BuildItems(NodeFields& fields, AstSelect& select) {
+  for (const Json* wrapped : fields.TakeList("targetList")) {
+    const NamedNode target = Unwrap(*wrapped);
+    NodeFields item_fields(*target.fields);
+    AstSelectItem item;
+    item.at = LocationOf(*target.fields);
+    item.alias = item_fields.TakeText("name");
+    const Json* value = item_fields.Take("val");
+    item_fields.Take("location");
+    RefuseUnread(item_fields, "a SELECT item", item.at);
+    if (value == nullptr) continue;
+    const NamedNode node = Unwrap(*value);
+    const Json* names = node.name == "ColumnRef" ? &(*node.fields)["fields"] : nullptr;
+    if (names != nullptr && !names->empty() && Unwrap(names->back()).name == "A_Star") {
+      item.star = true;
+      if (names->size() > 2) Refuse(item.at, "write table.* without a schema");
+      if (names->size() == 2) item.star_table = StringsOf({&names->front()})[0];
+      if (!item.alias.empty()) Refuse(item.at, "* cannot have an alias");
+    } else {
+      item.expression = BuildExpression(*value);
+    }
+    select.items.push_back(std::move(item));
+  }
+  if (fields.Take("valuesLists")) Refuse(select.at, "VALUES is not supported yet; read the rows from a source");
+}
+
+void AstBuilder::BuildGroupBy(NodeFields& fields, size_t at, AstSelect& select) {
+  if (fields.TakeFlag("groupDistinct")) Refuse(at, "GROUP BY DISTINCT is not supported");
+  for (const Json* wrapped : fields.TakeList("groupClause")) {
+    const NamedNode node = Unwrap(*wrapped);
+    if (node.name == "GroupingSet") {
+      Refuse(LocationOf(*node.fields),
+             "GROUPING SETS, ROLLUP and CUBE are not supported yet; write one SELECT per grouping with UNION ALL");
+    } else if (AstExpressionPtr built = BuildExpression(*wrapped)) {
+      select.group_by.push_back(std::move(built));
+    }
+  }
+}
+
+// The clauses of SELECT that weir does not have, each with what to do in its place.
+void AstBuilder::RefuseSelectClauses(NodeFields& fields, const Json& node, size_t at) {
+  const size_t end = source_.text().size();
+  if (const Json* sort = fields.Take("sortClause")) {
+    Refuse(source_.FindLastKeyword("order", 0, LocationOf(*sort), LocationOf(*sort)),
+           "ORDER BY is not supported: the result of a running query is a changelog without a last row; sort where the "
+           "result is read");
+  }
+  const Json* count = fields.Take("limitCount");
+  const Json* offset = fields.Take("limitOffset");
+  if (count != nullptr) {
+    Refuse(LocationOf(*count), "LIMIT and FETCH are not supported yet: which rows come first changes while a query runs");
+  } else if (offset != nullptr) {
+    Refuse(LocationOf(*offset), "OFFSET is not supported");
+  } else if (const Json* option = fields.Take("limitOption"); option != nullptr && *option != "LIMIT_OPTION_DEFAULT") {
+    Refuse(at, "LIMIT is not supported yet");
+  }
+  fields.Take("limitOption");
+  if (const Json* locking = fields.Take("lockingClause")) {
+    (void)locking;
+    Refuse(source_.FindLastKeyword("for", LastLocationOf(node), end, at),
+           "FOR UPDATE and other row locks are not supported: nothing is locked in a stream");
+  }
+  if (fields.Take("intoClause")) Refuse(at, "SELECT INTO is not supported; write INSERT INTO sink SELECT ...");
+  if (const Json* window = fields.Take("windowClause")) {
+    Refuse(LocationOf(*window), "the WINDOW clause is not supported yet");
+  }
+}
+
+AstTablePtr AstBuilder::BuildTable(const Json& wrapped) {
+  if (depth_ >= kMaxDepth) return Refuse(LocationOf(wrapped), "the query is nested too deeply");
+  ++depth_;
+  const NamedNode node = Unwrap(wrapped);
+  AstTablePtr table;
+  if (node.name == "RangeVar") {
+    table = BuildNamedTable(*node.fields);
+  } else if (node.name == "RangeSubselect") {
+    table = BuildSubqueryTable(*node.fields);
+  } else if (node.name == "JoinExpr") {
+    table = BuildJoin(*node.fields);
+  } else if (node.name == "RangeTableSample") {
+    Refuse(LocationOf(*node.fields), "TABLESAMPLE is not supported; filter with WHERE, for example on a hash of the key");
+  } else if (node.name == "RangeFunction") {
+    const bool ordinality = node.fields->contains("ordinality");
+    Refuse(LocationOf(*node.fields),
+           ordinality ? "WITH ORDINALITY and functions in FROM are not supported"
+                      : "functions in FROM are not supported yet, among them the window functions TUMBLE, HOP, CUMULATE and "
+                        "SESSION; group by date_trunc or by an expression over the time column");
+  } else {
+    Refuse(LocationOf(wrapped), "this form of FROM is not supported (" + node.name + ")");
+  }
+  --depth_;
+  return table;
+}
+
+void AstBuilder::BuildAlias(NodeFields& fields, AstTable& table) {
+  const Json* alias = fields.Take("alias");
+  if (alias == nullptr) return;
+  NodeFields alias_fields(*alias);
+  table.alias = alias_fields.TakeText("aliasname");
+  table.column_aliases = StringsOf(alias_fields.TakeList("colnames"));
+  RefuseUnread(alias_fields, "an alias", table.at);
+}
+
+AstTablePtr AstBuilder::BuildNamedTable(const Json& node) {
+  auto table = std::make_shared<AstTable>();
+  NodeFields fields(node);
+  table->at = LocationOf(node);
+  table->name = fields.TakeText("relname");
+  table->alias = table->name;
+  if (fields.Take("schemaname") || fields.Take("catalogname")) {
+    return Refuse(table->at, "a table's name has no schema; quote a name that contains a point: \"a.b\"");
+  }
+  if (!fields.TakeFlag("inh")) Refuse(table->at, "FROM ONLY is not supported");
+  fields.Take("relpersistence"), fields.Take("location");
+  BuildAlias(fields, *table);
+  RefuseUnread(fields, "FROM", table->at);
+  return table;
+}
+
+AstTablePtr AstBuilder::BuildSubqueryTable(const Json& node) {
+  auto table = std::make_shared<AstTable>();
+  NodeFields fields(node);
+  table->kind = AstTable::Kind::kSubquery;
+  table->at = LocationOf(node);
+  if (fields.TakeFlag("lateral")) {
+    return Refuse(source_.FindLastKeyword("lateral", 0, table->at, table->at),
+                  "LATERAL is not supported; write a join with its condition in ON");
+  }
+  const Json* subquery = fields.Take("subquery");
+  BuildAlias(fields, *table);
+  RefuseUnread(fields, "a subquery", table->at);
+  if (subquery != nullptr) table->select = BuildSelect(*Unwrap(*subquery).fields);
+  if (table->select == nullptr) return nullptr;
+  if (table->alias.empty()) return Refuse(table->at, "a subquery in FROM needs an alias: FROM (SELECT ...) AS name");
+  return table;
+}
+
+AstTablePtr AstBuilder::BuildJoin(const Json& node) {
+  auto table = std::make_shared<AstTable>();
+  NodeFields fields(node);
+  table->kind = AstTable::Kind::kJoin;
+  const Json* left = fields.Take("larg");
+  const Json* right = fields.Take("rarg");
+  const size_t right_at = right == nullptr ? LocationOf(node) : LocationOf(*right);
+  const size_t left_end = left == nullptr ? 0 : LastLocationOf(*left);
+  table->at = source_.FindKeyword("join", left_end, right_at, right_at);
+  const std::string type = fields.TakeText("jointype");
+  if (type == "JOIN_INNER") {
+    table->join = AstTable::Join::kInner;
+  } else if (type == "JOIN_LEFT") {
+    table->join = AstTable::Join::kLeft;
+  } else if (type == "JOIN_RIGHT") {
+    table->join = AstTable::Join::kRight;
+  } else if (type == "JOIN_FULL") {
+    table->join = AstTable::Join::kFull;
+  } else {
+    return Refuse(table->at, "this kind of join is not supported (" + type + ")");
+  }
+  table->natural = fields.TakeFlag("isNatural");
+  table->using_columns = StringsOf(fields.TakeList("usingClause"));
+  if (fields.Take("join_using_alias")) Refuse(table->at, "an alias behind USING (...) is not supported");
+  if (const Json* on = fields.Take("quals")) table->on = BuildExpression(*on);
+  if (fields.Take("alias")) Refuse(table->at, "an alias of a whole join is not supported; write a subquery: (SELECT ...) AS name");
+  fields.Take("rtindex");
+  RefuseUnread(fields, "JOIN", table->at);
+  if (left == nullptr || right == nullptr) return nullptr;
+  table->left = BuildTable(*left);
+  table->right = BuildTable(*right);
+  return table->left == nullptr || table->right == nullptr ? nullptr : table;
+}
+
+}  // namespace weir
