@@ -23,7 +23,7 @@ struct JobOptions {
   size_t channel_rows = 4 * kBatchRows;
   size_t channel_bytes = 8 << 20;
   bool check_operators = false;  // wrap every operator in the checkers (tests)
-  bool read_only_sources = false;
+  bool force = false;            // restore the checkpoint before a damaged newest one; its rows may come twice
   const Clock* clock = nullptr;  // null: the system's
 };
 

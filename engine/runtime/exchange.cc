@@ -1,0 +1,78 @@
+#include "engine/runtime/exchange.h"
+
+#include "engine/data/hash.h"
+
+namespace weir {
+
+void Router::AddEdge(Exchange exchange, std::vector<int> key_columns, std::vector<std::shared_ptr<Channel>> targets) {
+  Edge edge{exchange, std::move(key_columns), std::move(targets), {}};
+  edge.builders.resize(edge.targets.size());
+  edges_.push_back(std::move(edge));
+}
+
+bool Router::HasRoomOrWait() {
+  for (const Edge& edge : edges_) {
+    for (const auto& channel : edge.targets) {
+      if (!channel->HasRoomOrWait()) return false;
+    }
+  }
+  return true;
+}
+
+void Router::Send(const Batch& batch) {
+  if (batch.rows() == 0) return;
+  for (Edge& edge : edges_) {
+    if (edge.targets.size() == 1) {
+      Message message;
+      message.batch = batch;
+      edge.targets[0]->Send(std::move(message));
+    } else {
+      Split(edge, batch);
+    }
+  }
+}
+
+void Router::Split(Edge& edge, const Batch& batch) {
+  const size_t tasks = edge.targets.size();
+  HashRows(batch, edge.key_columns, hashes_);
+  selections_.resize(tasks);
+  for (Selection& selection : selections_) {
+    selection.clear();
+    selection.reserve(batch.rows());
+  }
+  for (size_t row = 0; row < batch.rows(); ++row) {
+    const int task = TaskOf(KeyGroupOf(hashes_[row]), static_cast<int>(tasks));
+    selections_[static_cast<size_t>(task)].push_back(static_cast<uint32_t>(row));
+  }
+  for (size_t target = 0; target < tasks; ++target) {
+    const Selection& selection = selections_[target];
+    if (selection.empty()) continue;
+    auto& builder = edge.builders[target];
+    if (!builder) builder = std::make_unique<BatchBuilder>(batch.schema());
+    builder->AppendSelected(batch, selection);
+    if (builder->rows() >= kBatchRows) SendBuilt(edge, target);
+  }
+}
+
+void Router::SendBuilt(Edge& edge, size_t target) {
+  Message message;
+  message.batch = edge.builders[target]->Build();
+  edge.targets[target]->Send(std::move(message));
+}
+
+void Router::Flush() {
+  for (Edge& edge : edges_) {
+    for (size_t target = 0; target < edge.targets.size(); ++target) {
+      if (edge.builders[target] && !edge.builders[target]->empty()) SendBuilt(edge, target);
+    }
+  }
+}
+
+void Router::Broadcast(const Message& message) {
+  Flush();
+  for (const Edge& edge : edges_) {
+    for (const auto& channel : edge.targets) channel->Send(message);
+  }
+}
+
+}  // namespace weir

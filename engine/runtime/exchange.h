@@ -1,0 +1,44 @@
+// The sending side of a stage: routes the output of a task to the channels of every consumer.
+//
+// A hash exchange splits a batch by receiving task into builders, which are sent when they hold a batch, before every
+// control message, and when the task has nothing else to do, so that batches stay large under load.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/runtime/channel.h"
+#include "engine/runtime/graph.h"
+
+namespace weir {
+
+class Router {
+ public:
+  // The channels to the tasks of one consuming stage, in task order (one for kForward and kGather).
+  void AddEdge(Exchange exchange, std::vector<int> key_columns, std::vector<std::shared_ptr<Channel>> targets);
+
+  // False: a channel is full; the task is woken when it has room.
+  bool HasRoomOrWait();
+  void Send(const Batch& batch);
+  void Flush();
+  // A watermark, idle mark, barrier or end, to every channel, behind all rows sent so far.
+  void Broadcast(const Message& message);
+
+ private:
+  struct Edge {
+    Exchange exchange;
+    std::vector<int> key_columns;
+    std::vector<std::shared_ptr<Channel>> targets;
+    std::vector<std::unique_ptr<BatchBuilder>> builders;  // one a target, made with the first batch
+  };
+
+  void Split(Edge& edge, const Batch& batch);
+  static void SendBuilt(Edge& edge, size_t target);
+
+  std::vector<Edge> edges_;
+  std::vector<uint64_t> hashes_;
+  std::vector<Selection> selections_;
+};
+
+}  // namespace weir

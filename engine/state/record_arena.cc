@@ -1,0 +1,133 @@
+#include "engine/state/record_arena.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+namespace weir {
+namespace {
+
+constexpr size_t kThawStep = 16384;  // records given back in one call: well below a millisecond
+constexpr size_t kHugePage = size_t{2} << 20;
+
+}  // namespace
+
+void ArenaStorage::Free::operator()(char* chunk) const { std::free(chunk); }
+
+char* ArenaStorage::Add(size_t bytes) {
+  const size_t rounded = (bytes + RecordArena::kSlack + 63) / 64 * 64;
+  auto* chunk = static_cast<char*>(std::aligned_alloc(64, rounded));
+  WEIR_CHECK(chunk != nullptr);
+  blocks_.emplace_back(chunk);
+  return chunk;
+}
+
+RecordArena::RecordArena() : storage_(std::make_shared<ArenaStorage>()), free_(kClasses, 0) {}
+
+size_t RecordArena::Units(size_t payload) {
+  const size_t units = (sizeof(Record) + payload + kUnit - 1) / kUnit;
+  if (units <= kExactUnits) return units;
+  // Eight classes between two powers of two.
+  const size_t step = std::bit_floor(units) / 8;
+  return (units + step - 1) / step * step;
+}
+
+size_t RecordArena::ClassOf(size_t units) {
+  if (units <= kExactUnits) return units;
+  const auto log = static_cast<size_t>(std::bit_width(units) - 1);
+  return kExactUnits + 1 + (log - 7) * 8 + (units >> (log - 3)) - 8;
+}
+
+Ref RecordArena::Bump(size_t units) {
+  if (chunks_.empty() || used_.back() + units > kChunkUnits) {
+    // A record larger than a chunk takes several reference ranges over one piece of memory.
+    const size_t ranges = std::max<size_t>(1, (units + kChunkUnits - 1) / kChunkUnits);
+    char* memory = storage_->Add(ranges * kChunkUnits * kUnit);
+    const bool first = chunks_.empty();
+    WEIR_CHECK_LE(static_cast<int64_t>((chunks_.size() + ranges) * kChunkUnits * kUnit), kMaxBytes);
+    for (size_t i = 0; i < ranges; ++i) {
+      chunks_.push_back(memory + i * kChunkUnits * kUnit);
+      used_.push_back(0);
+    }
+    if (ranges > 1 || (first && units == kChunkUnits)) {
+      const size_t at = chunks_.size() - ranges;
+      if (first) return Bump(units);  // range 0 begins at unit 1: take fresh ranges for a record this large
+      used_[at] = static_cast<uint32_t>(units);
+      // The last range is full as far as Bump is concerned.
+      if (ranges > 1) used_.back() = 0;
+      chunks_.push_back(storage_->Add(kChunkUnits * kUnit));
+      used_.push_back(0);
+      return static_cast<Ref>(at << kChunkShift);
+    }
+    if (first) used_.back() = 1;
+  }
+  const size_t at = used_.back();
+  used_.back() += static_cast<uint32_t>(units);
+  return static_cast<Ref>(((chunks_.size() - 1) << kChunkShift) + at);
+}
+
+Ref RecordArena::Allocate(uint8_t part, size_t size) {
+  const size_t units = Units(size);
+  live_bytes_ += static_cast<int64_t>(units * kUnit);
+  Ref& head = free_[ClassOf(units)];
+  Ref ref = 0;
+  if (head != 0 && view_ == nullptr) {
+    ref = head;
+    head = At(ref)->next;
+  } else {
+    ref = Bump(units);
+  }
+  Record* record = At(ref);
+  *record = Record{};
+  record->size = static_cast<uint32_t>(size);
+  record->part = part;
+  return ref;
+}
+
+void RecordArena::Free(Ref ref) {
+  live_bytes_ -= static_cast<int64_t>(Units(At(ref)->size) * kUnit);
+  if (view_ != nullptr || !waiting_.empty()) {
+    waiting_.push_back(ref);
+  } else {
+    Release(ref);
+  }
+}
+
+void RecordArena::Release(Ref ref) {
+  Record* record = At(ref);
+  WEIR_CHECK(record->part != 0);
+  record->part = 0;
+  Ref& head = free_[ClassOf(Units(record->size))];
+  record->next = head;
+  head = ref;
+}
+
+std::shared_ptr<ArenaView> RecordArena::Freeze() {
+  WEIR_CHECK(view_ == nullptr);
+  for (const Ref ref : waiting_) Release(ref);
+  waiting_.clear();
+  auto view = std::make_shared<ArenaView>();
+  view->storage_ = storage_;
+  view->chunks_ = chunks_;
+  view->used_ = used_;
+  view_ = view;
+  view_end_ = chunks_.empty() ? 0 : static_cast<Ref>(((chunks_.size() - 1) << kChunkShift) + used_.back());
+  return view;
+}
+
+void RecordArena::Thaw() {
+  if (view_ != nullptr) {
+    // The last reference besides ours is the writer's: it may also have gone away without writing.
+    if (!view_->finished()) return;
+    view_ = nullptr;
+    view_end_ = 0;
+  }
+  for (size_t i = 0; i < kThawStep && !waiting_.empty(); ++i) {
+    Release(waiting_.back());
+    waiting_.pop_back();
+  }
+}
+
+}  // namespace weir
