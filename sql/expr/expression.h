@@ -2,12 +2,24 @@
 //
 // Immutable and shared between tasks (ExpressionPtr); per-call scratch lives on the stack.  SQL's three-valued logic;
 // arithmetic that overflows or divides by zero is a row error, never a wrapped value.
+//
+// Types of results, where PostgreSQL has no counterpart or weir differs:
+//   integers            the wider type; a result outside it is a row error
+//   decimal + - %       scale max(s1, s2), enough digits before the point
+//   decimal *           scale s1 + s2, precision p1 + p2; above 38 digits the scale is cut to max(s1, s2, 20), rounded
+//   decimal /           scale max(6, s1 + p2 + 1); above 38 digits max(38 - digits before the point, 16); rounded half
+//                       away from zero
+//   integer op decimal  the integer is decimal(19,0), (10,0) or (5,0); a literal has as many digits as it needs
+//   decimal op double   double
+// A decimal has at most 38 digits; a value that does not fit its type is a row error ("numeric field overflow").
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/base/clock.h"
 #include "engine/base/result.h"
 #include "engine/data/batch.h"
 
@@ -42,13 +54,22 @@ class Expression {
   virtual std::string ToString(const Schema& schema) const = 0;
   // Direct sub-expressions, for rules that walk trees.
   virtual std::vector<ExpressionPtr> children() const { return {}; }
+  // The same with other sub-expressions of the same types; null for a leaf.
+  virtual ExpressionPtr WithChildren(std::vector<ExpressionPtr> children) const;
   // The same with columns renumbered: column i becomes mapping[i].  Null if a needed column maps to -1.
-  virtual ExpressionPtr Remap(const std::vector<int>& mapping) const = 0;
+  virtual ExpressionPtr Remap(const std::vector<int>& mapping) const;
   // >= 0 when the expression is exactly that input column.
   virtual int ColumnIndex() const { return -1; }
   // Set when it is a literal: a column of one row.
   virtual ColumnPtr Literal() const { return nullptr; }
   virtual bool deterministic() const { return true; }
+  // False when no row can make it fail.  AND, OR, CASE and COALESCE evaluate a later part that can fail only on the rows
+  // that need it (`x <> 0 AND 10 / x > 1`), and every other part on the whole batch, without a branch.
+  virtual bool CanFail() const { return true; }
+  // One value for all rows of a batch: it uses no column and is not drawn anew for each row.
+  virtual bool IsConstant() const { return false; }
+  // Reads EvalContext (the time zone or the time), so it cannot be computed when the job is planned.
+  virtual bool UsesContext() const { return false; }
   // Kind-specific name for structural comparison together with children(): operators and functions with arguments.
   virtual std::string Signature() const = 0;  // equal signatures = equal expressions
 
@@ -63,6 +84,9 @@ ExpressionPtr MakeNull(DataType type);
 ExpressionPtr MakeBigint(int64_t value);
 ExpressionPtr MakeString(std::string_view value);
 ExpressionPtr MakeBoolean(bool value);
+// INTERVAL '1 month 2 days'.  With months only `date or timestamp + or - interval` can use it: a kInterval column holds
+// microseconds.  MakeCast(MakeString("1 month"), interval) gives the same.
+ExpressionPtr MakeInterval(int64_t months, Micros micros);
 
 // Explicit casts (CAST, ::) as PostgreSQL allows them.
 Result<ExpressionPtr> MakeCast(ExpressionPtr input, DataType to);
