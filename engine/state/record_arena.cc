@@ -1,7 +1,5 @@
 #include "engine/state/record_arena.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -10,7 +8,6 @@ namespace weir {
 namespace {
 
 constexpr size_t kThawStep = 16384;  // records given back in one call: well below a millisecond
-constexpr size_t kHugePage = size_t{2} << 20;
 
 }  // namespace
 
@@ -40,29 +37,29 @@ size_t RecordArena::ClassOf(size_t units) {
   return kExactUnits + 1 + (log - 7) * 8 + (units >> (log - 3)) - 8;
 }
 
-Ref RecordArena::Bump(size_t units) {
-  if (chunks_.empty() || used_.back() + units > kChunkUnits) {
-    // A record larger than a chunk takes several reference ranges over one piece of memory.
-    const size_t ranges = std::max<size_t>(1, (units + kChunkUnits - 1) / kChunkUnits);
-    char* memory = storage_->Add(ranges * kChunkUnits * kUnit);
-    const bool first = chunks_.empty();
-    WEIR_CHECK_LE(static_cast<int64_t>((chunks_.size() + ranges) * kChunkUnits * kUnit), kMaxBytes);
-    for (size_t i = 0; i < ranges; ++i) {
-      chunks_.push_back(memory + i * kChunkUnits * kUnit);
-      used_.push_back(0);
-    }
-    if (ranges > 1 || (first && units == kChunkUnits)) {
-      const size_t at = chunks_.size() - ranges;
-      if (first) return Bump(units);  // range 0 begins at unit 1: take fresh ranges for a record this large
-      used_[at] = static_cast<uint32_t>(units);
-      // The last range is full as far as Bump is concerned.
-      if (ranges > 1) used_.back() = 0;
-      chunks_.push_back(storage_->Add(kChunkUnits * kUnit));
-      used_.push_back(0);
-      return static_cast<Ref>(at << kChunkShift);
-    }
-    if (first) used_.back() = 1;
+void RecordArena::AddChunk(size_t ranges) {
+  char* memory = storage_->Add(ranges * kChunkUnits * kUnit);
+  WEIR_CHECK_LE(static_cast<int64_t>((chunks_.size() + ranges) * kChunkUnits * kUnit), kMaxBytes);
+  for (size_t i = 0; i < ranges; ++i) {
+    chunks_.push_back(memory + i * kChunkUnits * kUnit);
+    used_.push_back(0);
   }
+}
+
+Ref RecordArena::Bump(size_t units) {
+  if (chunks_.empty()) {
+    AddChunk(1);
+    used_.back() = 1;  // reference 0 means none
+  }
+  if (units > kChunkUnits) {
+    // One piece of memory under several ranges of references; an ordinary chunk follows.
+    const size_t at = chunks_.size();
+    AddChunk((units + kChunkUnits - 1) / kChunkUnits);
+    used_[at] = static_cast<uint32_t>(units);
+    AddChunk(1);
+    return static_cast<Ref>(at << kChunkShift);
+  }
+  if (used_.back() + units > kChunkUnits) AddChunk(1);
   const size_t at = used_.back();
   used_.back() += static_cast<uint32_t>(units);
   return static_cast<Ref>(((chunks_.size() - 1) << kChunkShift) + at);

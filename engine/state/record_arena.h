@@ -102,6 +102,7 @@ class RecordArena {
   static constexpr size_t kClasses = kExactUnits + 1 + 8 * 32;
   static size_t ClassOf(size_t units);
 
+  void AddChunk(size_t ranges);
   Ref Bump(size_t units);
   void Release(Ref ref);
 
