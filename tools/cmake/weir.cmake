@@ -26,6 +26,7 @@ pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 find_library(PG_QUERY pg_query REQUIRED)
 find_library(DATE_TZ date-tz REQUIRED)
+find_library(XXHASH xxhash REQUIRED)
 
 add_compile_options(-Wall -Wextra -Wconversion -Wno-sign-conversion -Werror)
 if(NOT MSVC)
