@@ -1,0 +1,253 @@
+// Statements, SELECT, DISTINCT, UNION and WITH.
+
+#include <set>
+
+#include "sql/plan/binder.h"
+#include "sql/plan/nodes.h"
+#include "sql/plan/suggest.h"
+
+namespace weir {
+namespace {
+
+using Kind = AstExpression::Kind;
+
+std::string NameOf(const AstExpression& expression) {
+  switch (expression.kind) {
+    case Kind::kColumn: return expression.names.back();
+    case Kind::kFunction: return expression.text;
+    case Kind::kCast: return NameOf(*expression.arguments[0]);
+    case Kind::kOperator:
+      if (expression.text == "CASE") return "case";
+      if (expression.text == "COALESCE") return "coalesce";
+      return {};
+    default: return {};
+  }
+}
+
+AstExpressionPtr ColumnReference(const ScopeColumn& column, size_t at) {
+  auto reference = std::make_shared<AstExpression>();
+  reference->kind = Kind::kColumn;
+  reference->at = at;
+  if (!column.table.empty()) reference->names.push_back(column.table);
+  reference->names.push_back(column.name);
+  return reference;
+}
+
+PlanPtr Distinct(PlanPtr input) {
+  const size_t width = input->schema->size();
+  return NewAggregate(std::move(input), Iota(width), {});
+}
+
+}  // namespace
+
+void Binder::DefineView(const AstStatement& view, size_t query, const SourceText& source) {
+  query_ = query;
+  source_ = &source;
+  bound_tables_ = 0;
+  if (catalog_.Find(view.name) != nullptr || views_.count(view.name) > 0) {
+    Fail(view.at, "the name " + QuotedIfNeeded(view.name) + " is already taken");
+    return;
+  }
+  // Bound once here, so that its errors are found even if nothing reads it.
+  if (BindView({view, query, &source}) != nullptr) views_.emplace(view.name, View{view, query, &source});
+}
+
+PlanPtr Binder::BindInsert(const AstStatement& insert, size_t query, const SourceText& source) {
+  query_ = query;
+  source_ = &source;
+  bound_tables_ = 0;
+  const CatalogRelation* sink = catalog_.Find(insert.name);
+  if (sink == nullptr) {
+    std::vector<std::string> names;
+    for (const CatalogRelation& relation : catalog_.relations) {
+      if (relation.kind == CatalogRelation::Kind::kSink) names.push_back(relation.name);
+    }
+    Fail(insert.at, "sink " + QuotedIfNeeded(insert.name) + " does not exist" + DidYouMean(insert.name, names));
+  } else if (sink->kind == CatalogRelation::Kind::kTable) {
+    Fail(insert.at, QuotedIfNeeded(insert.name) + " is a table; tables need the table store, which this version does not have yet");
+  } else if (sink->kind != CatalogRelation::Kind::kSink) {
+    Fail(insert.at, QuotedIfNeeded(insert.name) + " is a source; INSERT INTO takes a sink");
+  }
+  PlanPtr plan = BindSelect(*insert.select, nullptr, nullptr, /*keep_nulls=*/false);
+  if (plan == nullptr || sink == nullptr || sink->kind != CatalogRelation::Kind::kSink) return nullptr;
+  if (!insert.columns.empty() && insert.columns.size() != plan->schema->size()) {
+    return Fail(insert.columns_at[0], "INSERT names " + std::to_string(insert.columns.size()) + " columns, and SELECT gives " +
+                                          std::to_string(plan->schema->size()));
+  }
+  if (!RenameColumns(plan, insert.columns, insert.at, "INSERT")) return nullptr;
+  std::set<std::string> seen;
+  bool unique = true;
+  for (const Field& field : plan->schema->fields()) {
+    if (seen.insert(field.name).second) continue;
+    Fail(insert.at, "column " + QuotedIfNeeded(field.name) + " appears twice in the output; give one an alias");
+    unique = false;
+  }
+  if (!unique) return nullptr;
+  PlanPtr node = NewKeyed(NodeKind::kSink, std::move(plan), {});
+  node->relation = sink->name;
+  const TextPlace place = source.Locate(insert.at);
+  node->line = place.line;
+  node->column = place.column;
+  return node;
+}
+
+bool Binder::RenameColumns(PlanPtr& plan, const std::vector<std::string>& names, size_t at, const std::string& what) {
+  if (names.empty()) return true;
+  if (names.size() > plan->schema->size()) {
+    Fail(at, what + " names " + std::to_string(names.size()) + " columns, and SELECT gives " +
+                 std::to_string(plan->schema->size()));
+    return false;
+  }
+  std::vector<std::string> all = ColumnNames(*plan->schema);
+  std::copy(names.begin(), names.end(), all.begin());
+  std::vector<ExpressionPtr> expressions = ColumnExpressions(*plan->schema);
+  plan = NewProject(std::move(plan), std::move(expressions), all);
+  return true;
+}
+
+PlanPtr Binder::BindSelect(const AstSelect& select, const CteScope* ctes, const BoundTable* outer, bool keep_nulls) {
+  std::vector<CteScope> local(select.ctes.size());
+  std::set<std::string> names;
+  for (size_t i = 0; i < select.ctes.size(); ++i) {
+    const AstCte& cte = select.ctes[i];
+    if (!names.insert(cte.name).second) return Fail(cte.at, "WITH defines " + QuotedIfNeeded(cte.name) + " twice");
+    // Bound once here, so that its errors are found even if nothing reads it.
+    PlanPtr body = cte.select == nullptr ? nullptr : BindSelect(*cte.select, ctes, nullptr, /*keep_nulls=*/false);
+    if (body == nullptr) return nullptr;
+    local[i] = {ctes, &cte};
+    ctes = &local[i];
+  }
+  PlanPtr plan = select.is_union ? BindUnion(select, ctes) : BindPlainSelect(select, ctes, outer);
+  if (plan == nullptr || keep_nulls) return plan;
+  return ResolveNulls(std::move(plan));
+}
+
+// A bare NULL or text literal of no other type is text, as in PostgreSQL.
+PlanPtr Binder::ResolveNulls(PlanPtr plan) {
+  std::vector<DataType> types;
+  bool any = false;
+  for (const Field& field : plan->schema->fields()) {
+    any = any || field.type.kind == TypeKind::kNull;
+    types.push_back(field.type.kind == TypeKind::kNull ? StringType() : field.type);
+  }
+  return any ? UniteTypes(std::move(plan), types, 0) : plan;
+}
+
+PlanPtr Binder::BindPlainSelect(const AstSelect& select, const CteScope* ctes, const BoundTable* outer) {
+  std::optional<BoundTable> from = BindFrom(select, ctes);
+  if (!from) return nullptr;
+  bool complete = true;
+  BoundTable filtered = *from;
+  if (select.where != nullptr) {
+    filtered.plan = BindWhere(*select.where, *from, ctes, outer, nullptr);
+    complete = filtered.plan != nullptr;
+    if (!complete) filtered.plan = from->plan;
+  }
+  const std::vector<AstSelectItem> items = ExpandItems(select, from->scope);
+  bool grouped = !select.group_by.empty() || select.having != nullptr;
+  for (const AstSelectItem& item : items) {
+    if (item.expression == nullptr) return nullptr;
+    grouped = grouped || ContainsAggregate(*item.expression);
+  }
+  PlanPtr plan;
+  if (items.empty()) {
+    Fail(select.at, "SELECT has no items");
+  } else if (grouped) {
+    plan = BindGrouped(select, items, filtered);
+  } else {
+    ExpressionContext context;
+    context.table = &filtered;
+    context.outer = outer;
+    context.place = "SELECT";
+    std::vector<ExpressionPtr> expressions;
+    for (const AstSelectItem& item : items) {
+      expressions.push_back(BindExpression(*item.expression, context));
+      complete = complete && expressions.back() != nullptr;
+    }
+    if (complete) plan = NewProject(filtered.plan, std::move(expressions), ItemNames(items));
+  }
+  if (!complete || plan == nullptr) return nullptr;
+  return select.distinct ? Distinct(ResolveNulls(std::move(plan))) : plan;
+}
+
+// Replaces * and t.* by their columns.
+std::vector<AstSelectItem> Binder::ExpandItems(const AstSelect& select, const Scope& scope) {
+  std::vector<AstSelectItem> items;
+  for (const AstSelectItem& item : select.items) {
+    if (!item.star) {
+      items.push_back(item);
+      continue;
+    }
+    bool any = false;
+    for (const ScopeColumn& column : scope.columns) {
+      if (item.star_table.empty() ? column.qualified_only : column.table != item.star_table) continue;
+      AstSelectItem expanded;
+      expanded.at = item.at;
+      expanded.expression = ColumnReference(column, item.at);
+      items.push_back(std::move(expanded));
+      any = true;
+    }
+    if (!any) {
+      Fail(item.at, "table " + QuotedIfNeeded(item.star_table) + " is not in FROM" + DidYouMean(item.star_table, scope.tables));
+    }
+  }
+  return items;
+}
+
+std::vector<std::string> Binder::ItemNames(const std::vector<AstSelectItem>& items) {
+  std::vector<std::string> names;
+  for (const AstSelectItem& item : items) {
+    std::string name = item.alias.empty() ? NameOf(*item.expression) : item.alias;
+    if (name.empty()) name = "column_" + std::to_string(names.size() + 1);
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+PlanPtr Binder::BindUnion(const AstSelect& select, const CteScope* ctes) {
+  PlanPtr left = select.left == nullptr ? nullptr : BindSelect(*select.left, ctes, nullptr, /*keep_nulls=*/true);
+  PlanPtr right = select.right == nullptr ? nullptr : BindSelect(*select.right, ctes, nullptr, /*keep_nulls=*/true);
+  if (left == nullptr || right == nullptr) return nullptr;
+  const size_t width = left->schema->size();
+  if (right->schema->size() != width) {
+    return Fail(select.at, "the two sides of UNION have " + std::to_string(width) + " and " +
+                               std::to_string(right->schema->size()) + " columns");
+  }
+  std::vector<DataType> types;
+  for (size_t i = 0; i < width; ++i) {
+    const Field& a = (*left->schema)[i];
+    const Field& b = (*right->schema)[i];
+    const std::optional<DataType> common = CommonType(a.type, b.type);
+    if (!common) {
+      return Fail(select.at, "column " + std::to_string(i + 1) + " of UNION (" + QuotedIfNeeded(a.name) + ") is " +
+                                 a.type.ToString() + " on the left and " + b.type.ToString() + " on the right; cast one");
+    }
+    types.push_back(*common);
+  }
+  left = UniteTypes(std::move(left), types, select.at);
+  right = UniteTypes(std::move(right), types, select.at);
+  if (left == nullptr || right == nullptr) return nullptr;
+  PlanPtr all = NewUnion({std::move(left), std::move(right)});
+  if (select.union_all) return all;
+  return Distinct(ResolveNulls(std::move(all)));
+}
+
+PlanPtr Binder::UniteTypes(PlanPtr arm, const std::vector<DataType>& types, size_t at) {
+  std::vector<ExpressionPtr> expressions = ColumnExpressions(*arm->schema);
+  bool changed = false;
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (expressions[i]->type() == types[i]) continue;
+    // A NULL has no column form: it is replaced where it was written, at the top of the arm.
+    Result<ExpressionPtr> cast = expressions[i]->type().kind == TypeKind::kNull
+                                     ? Result<ExpressionPtr>(MakeNull(types[i]))
+                                     : MakeAssignmentCast(expressions[i], types[i]);
+    if (!cast) return Fail(at, cast.error().message);
+    expressions[i] = *cast;
+    changed = true;
+  }
+  if (!changed) return arm;
+  const std::vector<std::string> names = ColumnNames(*arm->schema);
+  return NewProject(std::move(arm), std::move(expressions), names);
+}
+
+}  // namespace weir

@@ -1,0 +1,155 @@
+// Gives the syntax trees of a job's queries their meaning: names become columns, calls become expressions, and every
+// query becomes a tree of plan nodes (without exchanges, keys and properties, which the rules add).
+//
+// Errors go to the list with the query, line and column; a function that failed returns null and its caller goes on with
+// the siblings, so that a query's errors are found together.  A view or CTE is bound anew at each use: plans are trees
+// until share.h makes one node of equal ones.  One thread.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sql/parse/ast.h"
+#include "sql/parse/source_text.h"
+#include "sql/plan/planner.h"
+#include "sql/plan/plan.h"
+
+namespace weir {
+
+// A column that an expression may name, and its place in the rows of the plan below.
+struct ScopeColumn {
+  std::string table;  // alias; empty for a column merged by USING
+  std::string name;
+  int index = 0;
+  bool qualified_only = false;  // hidden behind a merged column
+};
+
+struct Scope {
+  std::vector<ScopeColumn> columns;
+  std::vector<std::string> tables;
+};
+
+struct BoundTable {
+  PlanPtr plan;
+  Scope scope;
+};
+
+// The common table expressions in sight, innermost first.
+struct CteScope {
+  const CteScope* parent = nullptr;
+  const AstCte* cte = nullptr;
+};
+
+struct BoundAggregate {
+  AggregateFunction function = AggregateFunction::kCountStar;
+  ExpressionPtr argument;
+  ExpressionPtr filter;
+  bool distinct = false;
+  DataType type;
+  std::string name;
+};
+
+// What a grouped SELECT is made of; columns of the aggregate's output are the keys, then the calls.
+struct Grouping {
+  std::vector<ExpressionPtr> keys;  // over the rows of FROM
+  std::vector<std::string> key_names;
+  std::vector<BoundAggregate> calls;
+};
+
+// Where an expression stands.
+struct ExpressionContext {
+  const BoundTable* table = nullptr;
+  const BoundTable* outer = nullptr;  // of a correlated subquery; its columns follow those of `table`
+  bool outer_allowed = false;
+  Grouping* grouping = nullptr;  // set: aggregates are allowed, and columns must be group keys
+  std::string place;             // "WHERE", for messages
+};
+
+class Binder {
+ public:
+  Binder(const Catalog& catalog, const PlannerOptions& options, std::vector<QueryError>& errors)
+      : catalog_(catalog), options_(options), errors_(errors) {}
+
+  // The texts must outlive the binder.
+  void DefineView(const AstStatement& view, size_t query, const SourceText& source);
+  // A kSink node, or null after an error.
+  PlanPtr BindInsert(const AstStatement& insert, size_t query, const SourceText& source);
+
+ private:
+  struct View {
+    AstStatement statement;
+    size_t query;
+    const SourceText* source;
+  };
+
+  // bind_select.cc
+  PlanPtr BindSelect(const AstSelect& select, const CteScope* ctes, const BoundTable* outer, bool keep_nulls);
+  PlanPtr BindPlainSelect(const AstSelect& select, const CteScope* ctes, const BoundTable* outer);
+  PlanPtr BindUnion(const AstSelect& select, const CteScope* ctes);
+  PlanPtr UniteTypes(PlanPtr arm, const std::vector<DataType>& types, size_t at);
+  std::vector<AstSelectItem> ExpandItems(const AstSelect& select, const Scope& scope);
+  std::vector<std::string> ItemNames(const std::vector<AstSelectItem>& items);
+  PlanPtr ResolveNulls(PlanPtr plan);
+  // Names the columns of a view, CTE or alias list.
+  bool RenameColumns(PlanPtr& plan, const std::vector<std::string>& names, size_t at, const std::string& what);
+
+  // bind_aggregate.cc
+  PlanPtr BindGrouped(const AstSelect& select, const std::vector<AstSelectItem>& items, const BoundTable& from);
+  bool BindGroupKeys(const AstSelect& select, const std::vector<AstSelectItem>& items, const BoundTable& from,
+                     Grouping& grouping);
+  AstExpressionPtr GroupTarget(const AstExpressionPtr& key, const std::vector<AstSelectItem>& items, const BoundTable& from);
+  PlanPtr PlanGrouping(const Grouping& grouping, PlanPtr input);
+  ExpressionPtr BindAggregate(const AstExpression& call, ExpressionContext& context);
+  std::optional<DataType> AggregateType(const AstExpression& call, AggregateFunction function, const DataType& argument);
+
+  // bind_from.cc
+  std::optional<BoundTable> BindFrom(const AstSelect& select, const CteScope* ctes);
+  std::optional<BoundTable> BindTable(const AstTable& table, const CteScope* ctes);
+  std::optional<BoundTable> BindNamed(const AstTable& table, const CteScope* ctes);
+  PlanPtr BindView(const View& view);
+  std::optional<BoundTable> BindJoin(const AstTable& table, const CteScope* ctes);
+  std::optional<BoundTable> BindUsing(const AstTable& table, BoundTable left, BoundTable right);
+  std::optional<BoundTable> WithAlias(PlanPtr plan, const AstTable& table);
+  bool CheckTableNames(const Scope& left, const Scope& right, size_t at);
+  PlanPtr PlaceJoin(PlanPtr join, size_t at);
+
+  // bind_where.cc
+  PlanPtr BindWhere(const AstExpression& where, const BoundTable& from, const CteScope* ctes, const BoundTable* outer,
+                    std::vector<ExpressionPtr>* correlated);
+  PlanPtr BindSubqueryCondition(const AstExpression& subquery, bool negated, PlanPtr plan, const BoundTable& from,
+                                const CteScope* ctes);
+  bool BindInList(const AstExpression& subquery, bool negated, const BoundTable& from, const Schema& right,
+                  const std::vector<ExpressionPtr>& values, std::vector<ExpressionPtr>& conditions);
+
+  // bind_expression.cc
+  ExpressionPtr BindExpression(const AstExpression& expression, ExpressionContext& context);
+  ExpressionPtr BindParts(const AstExpression& expression, ExpressionContext& context);
+  ExpressionPtr BindColumn(const AstExpression& expression, ExpressionContext& context);
+  ExpressionPtr BindNumber(const AstExpression& expression);
+  ExpressionPtr BindCall(const AstExpression& expression, ExpressionContext& context);
+  ExpressionPtr BindCast(const AstExpression& expression, ExpressionContext& context);
+  ExpressionPtr BindCondition(const AstExpression& expression, ExpressionContext& context);
+  // Null without an error when the expression is no group key.
+  ExpressionPtr AsGroupKey(const AstExpression& expression, ExpressionContext& context);
+  void ReportUnknownColumn(const AstExpression& expression, const ExpressionContext& context);
+
+  std::nullptr_t Fail(size_t at, std::string message);
+
+  const Catalog& catalog_;
+  const PlannerOptions& options_;
+  std::vector<QueryError>& errors_;
+  std::map<std::string, View> views_;
+  // The text being bound: the query's, or a view's while its body is bound.
+  size_t query_ = 0;
+  const SourceText* source_ = nullptr;
+  bool silent_ = false;      // while a guess is tried (AsGroupKey)
+  size_t bound_tables_ = 0;  // bounds the size of what views and CTEs expand to
+};
+
+// The expression contains an aggregate call outside of subqueries.
+bool ContainsAggregate(const AstExpression& expression);
+bool IsAggregateName(const std::string& lower_name);
+
+}  // namespace weir

@@ -1,0 +1,187 @@
+#include "sql/plan/nodes.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace weir {
+namespace {
+
+PlanPtr NewNode(NodeKind kind, std::vector<PlanPtr> inputs) {
+  auto node = std::make_shared<PlanNode>();
+  node->kind = kind;
+  node->inputs = std::move(inputs);
+  return node;
+}
+
+void AppendFields(const Schema& schema, bool nullable, std::vector<Field>& fields) {
+  for (Field field : schema.fields()) {
+    field.nullable = field.nullable || nullable;
+    fields.push_back(std::move(field));
+  }
+}
+
+std::vector<Field> JoinFields(const PlanNode& join) {
+  std::vector<Field> fields;
+  const JoinType type = join.join_type;
+  AppendFields(*join.inputs[0]->schema, type == JoinType::kRight || type == JoinType::kFull, fields);
+  if (!LeftColumnsOnly(type)) {
+    AppendFields(*join.inputs[1]->schema, type == JoinType::kLeft || type == JoinType::kFull, fields);
+  }
+  return fields;
+}
+
+std::vector<Field> UnionFields(const PlanNode& node) {
+  std::vector<Field> fields = node.inputs[0]->schema->fields();
+  for (const PlanPtr& input : node.inputs) {
+    for (size_t i = 0; i < fields.size(); ++i) fields[i].nullable = fields[i].nullable || (*input->schema)[i].nullable;
+  }
+  return fields;
+}
+
+std::vector<Field> AggregateFields(const PlanNode& node) {
+  std::vector<Field> fields;
+  for (const int column : node.group_columns) fields.push_back((*node.inputs[0]->schema)[static_cast<size_t>(column)]);
+  for (const AggregateCall& call : node.calls) {
+    const bool counts = call.function == AggregateFunction::kCount || call.function == AggregateFunction::kCountStar;
+    fields.push_back({call.name, call.type, !counts});
+  }
+  return fields;
+}
+
+}  // namespace
+
+bool LeftColumnsOnly(JoinType type) { return type == JoinType::kSemi || type == JoinType::kAnti; }
+
+bool CanBeNull(const Expression& expression, const Schema& schema) {
+  if (const int column = expression.ColumnIndex(); column >= 0) return schema[static_cast<size_t>(column)].nullable;
+  if (const ColumnPtr literal = expression.Literal()) return literal->IsNull(0);
+  return true;
+}
+
+Schema JoinedSchema(const PlanNode& join) {
+  std::vector<Field> fields;
+  AppendFields(*join.inputs[0]->schema, false, fields);
+  AppendFields(*join.inputs[1]->schema, false, fields);
+  return Schema(std::move(fields));
+}
+
+void RefreshSchema(PlanNode& node) {
+  switch (node.kind) {
+    case NodeKind::kScan:
+    case NodeKind::kValues: return;  // given at construction
+    case NodeKind::kProject: {
+      std::vector<Field> fields;
+      for (size_t i = 0; i < node.expressions.size(); ++i) {
+        const Expression& expression = *node.expressions[i];
+        fields.push_back({(*node.schema)[i].name, expression.type(), CanBeNull(expression, *node.inputs[0]->schema)});
+      }
+      node.schema = std::make_shared<Schema>(std::move(fields));
+      return;
+    }
+    case NodeKind::kJoin: node.schema = std::make_shared<Schema>(JoinFields(node)); return;
+    case NodeKind::kUnion: node.schema = std::make_shared<Schema>(UnionFields(node)); return;
+    case NodeKind::kAggregate: node.schema = std::make_shared<Schema>(AggregateFields(node)); return;
+    case NodeKind::kFilter:
+    case NodeKind::kNormalise:
+    case NodeKind::kExchange:
+    case NodeKind::kKeyOrder:
+    case NodeKind::kSink: node.schema = node.inputs[0]->schema; return;
+  }
+}
+
+PlanPtr NewScan(const CatalogRelation& relation, std::vector<int> columns) {
+  PlanPtr node = NewNode(NodeKind::kScan, {});
+  std::vector<Field> fields;
+  for (const int column : columns) fields.push_back(relation.schema[static_cast<size_t>(column)]);
+  node->relation = relation.name;
+  node->schema = std::make_shared<Schema>(std::move(fields));
+  node->scan_columns = std::move(columns);
+  return node;
+}
+
+PlanPtr NewFilter(PlanPtr input, ExpressionPtr condition) {
+  PlanPtr node = NewNode(NodeKind::kFilter, {std::move(input)});
+  node->condition = std::move(condition);
+  RefreshSchema(*node);
+  return node;
+}
+
+PlanPtr NewProject(PlanPtr input, std::vector<ExpressionPtr> expressions, const std::vector<std::string>& names) {
+  WEIR_CHECK_EQ(expressions.size(), names.size());
+  PlanPtr node = NewNode(NodeKind::kProject, {std::move(input)});
+  node->expressions = std::move(expressions);
+  std::vector<Field> fields;
+  for (size_t i = 0; i < names.size(); ++i) fields.push_back({names[i], node->expressions[i]->type(), true});
+  node->schema = std::make_shared<Schema>(std::move(fields));
+  RefreshSchema(*node);
+  return node;
+}
+
+PlanPtr SelectColumns(PlanPtr input, const std::vector<int>& columns) {
+  if (columns == Iota(input->schema->size())) return input;
+  std::vector<ExpressionPtr> expressions;
+  std::vector<std::string> names;
+  for (const int column : columns) {
+    const Field& field = (*input->schema)[static_cast<size_t>(column)];
+    expressions.push_back(MakeColumn(column, field.type));
+    names.push_back(field.name);
+  }
+  return NewProject(std::move(input), std::move(expressions), names);
+}
+
+PlanPtr NewJoin(PlanPtr left, PlanPtr right, JoinType type, ExpressionPtr condition) {
+  PlanPtr node = NewNode(NodeKind::kJoin, {std::move(left), std::move(right)});
+  node->join_type = type;
+  node->condition = std::move(condition);
+  RefreshSchema(*node);
+  return node;
+}
+
+PlanPtr NewAggregate(PlanPtr input, std::vector<int> group_columns, std::vector<AggregateCall> calls) {
+  PlanPtr node = NewNode(NodeKind::kAggregate, {std::move(input)});
+  node->group_columns = std::move(group_columns);
+  node->calls = std::move(calls);
+  RefreshSchema(*node);
+  return node;
+}
+
+PlanPtr NewUnion(std::vector<PlanPtr> inputs) {
+  PlanPtr node = NewNode(NodeKind::kUnion, std::move(inputs));
+  RefreshSchema(*node);
+  return node;
+}
+
+PlanPtr NewKeyed(NodeKind kind, PlanPtr input, std::vector<int> key) {
+  PlanPtr node = NewNode(kind, {std::move(input)});
+  node->key = std::move(key);
+  RefreshSchema(*node);
+  return node;
+}
+
+std::vector<int> Iota(size_t count, int offset) {
+  std::vector<int> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), offset);
+  return numbers;
+}
+
+std::vector<ExpressionPtr> ColumnExpressions(const Schema& schema) {
+  std::vector<ExpressionPtr> expressions;
+  for (size_t i = 0; i < schema.size(); ++i) expressions.push_back(MakeColumn(static_cast<int>(i), schema[i].type));
+  return expressions;
+}
+
+std::vector<std::string> ColumnNames(const Schema& schema) {
+  std::vector<std::string> names;
+  for (const Field& field : schema.fields()) names.push_back(field.name);
+  return names;
+}
+
+bool Contains(const std::vector<int>& set, int value) { return std::find(set.begin(), set.end(), value) != set.end(); }
+
+bool IsSubset(const std::vector<int>& part, const std::vector<int>& whole) {
+  return std::all_of(part.begin(), part.end(), [&](int value) { return Contains(whole, value); });
+}
+
+bool SameSet(const std::vector<int>& a, const std::vector<int>& b) { return IsSubset(a, b) && IsSubset(b, a); }
+
+}  // namespace weir

@@ -1,0 +1,42 @@
+// Construction of plan nodes with their output schema.  Properties (changelog, keys, distribution) are derived later, by
+// properties.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sql/plan/plan.h"
+
+namespace weir {
+
+// Reads the columns of the relation given, in that order.
+PlanPtr NewScan(const CatalogRelation& relation, std::vector<int> columns);
+PlanPtr NewFilter(PlanPtr input, ExpressionPtr condition);
+PlanPtr NewProject(PlanPtr input, std::vector<ExpressionPtr> expressions, const std::vector<std::string>& names);
+// A project that keeps the columns given, in that order; the input itself when that is all of them in order.
+PlanPtr SelectColumns(PlanPtr input, const std::vector<int>& columns);
+// `condition` over left columns followed by right columns; null for none.
+PlanPtr NewJoin(PlanPtr left, PlanPtr right, JoinType type, ExpressionPtr condition);
+PlanPtr NewAggregate(PlanPtr input, std::vector<int> group_columns, std::vector<AggregateCall> calls);
+PlanPtr NewUnion(std::vector<PlanPtr> inputs);
+// kNormalise, kKeyOrder and kExchange.
+PlanPtr NewKeyed(NodeKind kind, PlanPtr input, std::vector<int> key);
+
+// Sets the output schema from the inputs and the node's own fields; for rules that have changed them.
+void RefreshSchema(PlanNode& node);
+// A join's output has the left columns only.
+bool LeftColumnsOnly(JoinType type);
+// The expression can be NULL in a row of `schema`.
+bool CanBeNull(const Expression& expression, const Schema& schema);
+// Left columns followed by right columns, as a join's condition sees them.
+Schema JoinedSchema(const PlanNode& join);
+// [0, 1, ..., count - 1] + offset.
+std::vector<int> Iota(size_t count, int offset = 0);
+std::vector<ExpressionPtr> ColumnExpressions(const Schema& schema);
+std::vector<std::string> ColumnNames(const Schema& schema);
+bool Contains(const std::vector<int>& set, int value);
+bool IsSubset(const std::vector<int>& part, const std::vector<int>& whole);
+// Equal as sets.
+bool SameSet(const std::vector<int>& a, const std::vector<int>& b);
+
+}  // namespace weir
