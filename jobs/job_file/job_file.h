@@ -35,6 +35,7 @@ struct EventTimeDeclaration {
 struct SourceDeclaration {
   std::string name;
   FilePosition position;  // of the name
+  bool sound = false;     // read without an error: queries over it can be planned
   SourceConnector connector = SourceConnector::kMemory;
   FormatKind format = FormatKind::kJson;
   Typing typing = Typing::kStrict;
@@ -68,6 +69,7 @@ struct SourceDeclaration {
 struct SinkDeclaration {
   std::string name;
   FilePosition position;
+  bool sound = false;
   SinkConnector connector = SinkConnector::kBlackhole;
   FormatKind format = FormatKind::kJson;
   std::string path;  // file: a folder
@@ -112,6 +114,7 @@ struct JobFile {
   std::vector<SourceDeclaration> sources;
   std::vector<SinkDeclaration> sinks;
   std::vector<QueryDeclaration> queries;
+  std::vector<std::string> tables;  // names alone: tables are refused
 
   const SourceDeclaration* FindSource(std::string_view source_name) const;
   const SinkDeclaration* FindSink(std::string_view sink_name) const;

@@ -40,6 +40,7 @@ SinkDeclaration ReadSink(const DocumentNode::Member& member, Diagnostics& out) {
   SinkDeclaration sink;
   sink.name = member.key;
   sink.position = member.position;
+  const size_t errors_before = out.size();
   MapReader reader(member.value, fmt::format("sink {}", member.key), out);
   if (!reader.ok()) return sink;
   const auto kind = reader.RequireChoice<SinkConnector>("connector", {{"kafka", SinkConnector::kKafka},
@@ -57,6 +58,7 @@ SinkDeclaration ReadSink(const DocumentNode::Member& member, Diagnostics& out) {
                                                        {"csv", FormatKind::kCsv}})
                       .value_or(FormatKind::kChangelogJson);
   }
+  sink.sound = out.size() == errors_before;
   reader.NoteForeign({"brokers", "topic", "changelog", "key", "delivery", "kafka", "path", "format", "connect_timeout"});
   reader.Finish();
   return sink;

@@ -171,6 +171,7 @@ SourceDeclaration ReadSource(const DocumentNode::Member& member, Diagnostics& ou
   SourceDeclaration source;
   source.name = member.key;
   source.position = member.position;
+  const size_t errors_before = out.size();
   MapReader reader(member.value, fmt::format("source {}", member.key), out);
   if (!reader.ok()) return source;
   const DocumentNode* connector = reader.Require("connector");
@@ -213,6 +214,7 @@ SourceDeclaration ReadSource(const DocumentNode::Member& member, Diagnostics& ou
   }
   ReadChangelog(reader, source, out);
   ReadEventTime(reader, source, out);
+  source.sound = out.size() == errors_before;  // an unknown key does not hurt a query
   reader.NoteForeign({"brokers", "topic", "start", "end", "connect_timeout", "lost_data", "kafka", "path", "kind", "rows",
                       "rate", "seed", "users", "days", "out_of_orderness", "partitions", "format", "typing"});
   reader.Finish();

@@ -1,0 +1,151 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+
+#include "jobs/cli/exit_codes.h"
+#include "jobs/cli/verbs.h"
+
+namespace weir {
+namespace {
+
+// Verbs that are decided on and not built: refused in one sentence, and not in --help.
+const char* const kLaterVerbs[] = {"compare", "table", "savepoint", "query"};
+
+CLI::Option* AddOverrides(CLI::App* app, std::vector<std::string>& overrides) {
+  return app->add_option("--set", overrides, "Change a value of the job file: a.b=c; may be repeated")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false)
+      ->take_all();
+}
+
+CLI::Option* AddFormat(CLI::App* app, TextFormat& format, bool dot) {
+  std::map<std::string, TextFormat> formats = {{"text", TextFormat::kText}, {"json", TextFormat::kJson}};
+  if (dot) formats["dot"] = TextFormat::kDot;
+  return app->add_option("--format", format, "How to print")
+      ->transform(CLI::CheckedTransformer(formats))
+      ->type_name(dot ? "text|json|dot" : "text|json");
+}
+
+class CommandLine {
+ public:
+  CommandLine() {
+    app_.require_subcommand(1);
+    app_.set_version_flag("--version", WEIR_VERSION);
+    AddRun();
+    AddCheck();
+    AddExplain();
+    AddCheckpoints();
+    AddGenerate();
+    AddExample();
+  }
+
+  int Parse(int argc, char** argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      return app_.exit(error) == 0 ? kExitDone : kExitWrong;
+    }
+    if (*run_command_) return Run(run_);
+    if (*check_command_) return Check(check_);
+    if (*explain_command_) return Explain(explain_);
+    if (*list_command_) return ListCheckpointsOf(checkpoints_);
+    if (*show_command_) return ShowCheckpoint(checkpoints_);
+    if (*generate_command_) return Generate(generate_);
+    return Example(example_);
+  }
+
+ private:
+  void AddRun() {
+    run_command_ = app_.add_subcommand("run", "Run a job; it goes on from its last checkpoint by itself");
+    run_command_->add_option("JOB", run_.job, "The job file")->required();
+    run_command_->add_option("--state-dir", run_.state_dir, "Where checkpoints are kept; default .weir/NAME");
+    AddOverrides(run_command_, run_.overrides);
+    run_command_->add_option("--summary", run_.summary, "Write what the run cost as JSON")->type_name("FILE");
+    run_command_->add_option("--replay", run_.replay, "Feed every source from this file, in exactly its order")
+        ->type_name("FILE");
+    run_command_->add_option("--replay-batch", run_.replay_batch, "Lines of the replay file delivered at a time")
+        ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
+        ->type_name("N");
+    run_command_->add_flag("--force", run_.force, "A new state dir may replace the parts that its file sinks find");
+    run_command_->add_option("--assume", assume_, "The outcome of a Kafka transaction that nobody remembers")
+        ->check(CLI::IsMember({"committed", "aborted"}))
+        ->type_name("committed|aborted");
+  }
+
+  void AddCheck() {
+    check_command_ = app_.add_subcommand("check", "Say every error of job files, or nothing");
+    check_command_->add_option("JOB", check_.jobs, "Job files")->required();
+    AddOverrides(check_command_, check_.overrides);
+  }
+
+  void AddExplain() {
+    explain_command_ = app_.add_subcommand("explain", "Print the plan of a job");
+    explain_command_->add_option("JOB", explain_.job, "The job file")->required();
+    AddOverrides(explain_command_, explain_.overrides);
+    AddFormat(explain_command_, explain_.format, true);
+  }
+
+  void AddCheckpoints() {
+    CLI::App* checkpoints = app_.add_subcommand("checkpoints", "Look into a state dir");
+    checkpoints->require_subcommand(1);
+    list_command_ = checkpoints->add_subcommand("list", "A line a checkpoint");
+    show_command_ = checkpoints->add_subcommand("show", "One checkpoint: positions, state, times");
+    for (CLI::App* command : {list_command_, show_command_}) {
+      command->add_option("STATE_DIR", checkpoints_.state_dir, "The state dir of a job")->required();
+      AddFormat(command, checkpoints_.format, false);
+    }
+    show_command_->add_option("N", checkpoints_.epoch, "Its number; default the newest");
+  }
+
+  void AddGenerate() {
+    generate_command_ = app_.add_subcommand("generate", "Make rows to try jobs on, the same for the same seed");
+    generate_command_->add_option("KIND", generate_.kind, "orders | visits | behaviour | nexmark")->required();
+    generate_command_->add_option("--rows", generate_.rows, "How many")->check(CLI::NonNegativeNumber);
+    generate_command_->add_option("--seed", generate_.seed, "Seed");
+    generate_command_->add_option("--users", generate_.users, "Different users")->check(CLI::PositiveNumber);
+    generate_command_->add_option("--days", generate_.days, "Days that the rows cover")->check(CLI::PositiveNumber);
+    generate_command_->add_option("--out", generate_.folder, "Write DIR/KIND.jsonl")->type_name("DIR");
+    generate_command_->add_option("--kafka", generate_.brokers, "Send to the topic KIND")->type_name("BROKERS");
+  }
+
+  void AddExample() {
+    example_command_ = app_.add_subcommand("example", "List example jobs, or print one");
+    example_command_->add_option("NAME", example_, "Which one to print");
+  }
+
+  CLI::App app_{"weir: stream processing whose checkpoints stay small"};
+  CLI::App* run_command_ = nullptr;
+  CLI::App* check_command_ = nullptr;
+  CLI::App* explain_command_ = nullptr;
+  CLI::App* list_command_ = nullptr;
+  CLI::App* show_command_ = nullptr;
+  CLI::App* generate_command_ = nullptr;
+  CLI::App* example_command_ = nullptr;
+  RunVerb run_;
+  std::string assume_;
+  CheckVerb check_;
+  ExplainVerb explain_;
+  CheckpointsVerb checkpoints_;
+  GenerateVerb generate_;
+  std::string example_;
+};
+
+}  // namespace
+
+int RunCommandLine(int argc, char** argv) {
+  // A reader that has gone (weir ... | head) is an error of the write, not the end of the process.
+  std::signal(SIGPIPE, SIG_IGN);
+  const std::string verb = argc > 1 ? argv[1] : "";
+  if (std::find(std::begin(kLaterVerbs), std::end(kLaterVerbs), verb) != std::end(kLaterVerbs)) {
+    return Fail(ConfigError(fmt::format("weir {} is not in this version yet", verb)));
+  }
+  try {
+    return CommandLine().Parse(argc, argv);
+  } catch (const std::exception& error) {
+    return Fail(Error{ErrorCode::kBug, fmt::format("bug in weir: {}", error.what()), {}});
+  }
+}
+
+}  // namespace weir

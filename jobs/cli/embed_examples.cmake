@@ -1,0 +1,12 @@
+# Writes OUTPUT, the definition of ExampleJobs(), from the job files in FOLDER.
+file(GLOB JOBS ${FOLDER}/*.yaml)
+list(SORT JOBS)
+set(TEXT "// Made of conf/ by jobs/cli/embed_examples.cmake.\n#include \"jobs/cli/examples.h\"\n\nnamespace weir {\n\n")
+string(APPEND TEXT "std::span<const ExampleJob> ExampleJobs() {\n  static constexpr ExampleJob kJobs[] = {\n")
+foreach(JOB ${JOBS})
+  get_filename_component(NAME ${JOB} NAME_WE)
+  file(READ ${JOB} CONTENT)
+  string(APPEND TEXT "    {\"${NAME}\", R\"job_file(${CONTENT})job_file\"},\n")
+endforeach()
+string(APPEND TEXT "  };\n  return kJobs;\n}\n\n}  // namespace weir\n")
+file(WRITE ${OUTPUT} "${TEXT}")

@@ -1,0 +1,219 @@
+#include "jobs/wire/wire.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "jobs/wire/union_operator.h"
+#include "jobs/wire/values_source.h"
+#include "operators/registry.h"
+
+namespace weir {
+namespace {
+
+const char* KindName(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kScan: return "scan";
+    case NodeKind::kFilter: return "filter";
+    case NodeKind::kProject: return "project";
+    case NodeKind::kJoin: return "join";
+    case NodeKind::kAggregate: return "aggregate";
+    case NodeKind::kNormalise: return "normalise";
+    case NodeKind::kExchange: return "exchange";
+    case NodeKind::kUnion: return "union";
+    case NodeKind::kKeyOrder: return "key_order";
+    case NodeKind::kSink: return "sink";
+    case NodeKind::kValues: return "values";
+  }
+  return "";
+}
+
+class Wiring {
+ public:
+  Wiring(const PlannedJob& job, const WireOptions& options) : job_(job), options_(options) {}
+
+  Result<JobGraph> Build() {
+    for (const PlanPtr& sink : job_.plan.sinks) CountConsumers(sink);
+    for (const PlanPtr& sink : job_.plan.sinks) {
+      WEIR_ASSIGN(const int stage, Place(sink));
+      (void)stage;
+    }
+    return std::move(graph_);
+  }
+
+ private:
+  // How the rows of a node reach a stage: from which stage, and over which exchange.
+  struct Input {
+    EdgeSpec edge;
+    int parallelism = 1;  // that the receiver has to have; of a forward edge the sender's
+  };
+
+  void CountConsumers(const PlanPtr& node) {
+    if (++consumers_[node.get()] > 1) return;  // its inputs are counted already
+    for (const PlanPtr& input : node->inputs) CountConsumers(input);
+  }
+
+  // The stage whose last operator is the node.
+  Result<int> Place(const PlanPtr& node) {
+    const auto placed = stages_.find(node.get());
+    if (placed != stages_.end()) return placed->second;
+    WEIR_ASSIGN(const int stage, PlaceNew(node));
+    stages_[node.get()] = stage;
+    return stage;
+  }
+
+  Result<int> PlaceNew(const PlanPtr& node) {
+    if (node->kind == NodeKind::kScan) return AddScan(*node);
+    if (node->kind == NodeKind::kValues) return AddValues(*node);
+    if (CanFuse(*node)) {
+      WEIR_ASSIGN(const int stage, Place(node->inputs.front()));
+      WEIR_TRY(Append(*node, stage));
+      return stage;
+    }
+    WEIR_ASSIGN(std::vector<Input> inputs, PlaceInputs(*node));
+    StageSpec spec;
+    spec.name = node->id;
+    spec.parallelism = Reconcile(inputs);
+    for (Input& input : inputs) spec.inputs.push_back(std::move(input.edge));
+    const int stage = static_cast<int>(graph_.stages.size());
+    graph_.stages.push_back(std::move(spec));
+    WEIR_TRY(Append(*node, stage));
+    return stage;
+  }
+
+  bool CanFuse(const PlanNode& node) const {
+    if (node.inputs.size() != 1) return false;
+    const PlanNode* input = node.inputs.front().get();
+    return input->kind != NodeKind::kExchange && consumers_.at(input) == 1;
+  }
+
+  Result<std::vector<Input>> PlaceInputs(const PlanNode& node) {
+    std::vector<Input> inputs;
+    for (const PlanPtr& from : node.inputs) {
+      Input input;
+      const bool exchanged = from->kind == NodeKind::kExchange && !from->forward;
+      WEIR_ASSIGN(input.edge.from_stage, Place(exchanged ? from->inputs.front() : Unwrap(from)));
+      const int sender = graph_.stages[static_cast<size_t>(input.edge.from_stage)].parallelism;
+      if (!exchanged) {
+        input.edge.exchange = Exchange::kForward;
+        input.parallelism = sender;
+      } else if (from->key.empty()) {
+        input.edge.exchange = Exchange::kGather;
+        input.parallelism = 1;
+      } else {
+        input.edge.exchange = Exchange::kHash;
+        input.edge.key_columns = from->key;
+        input.parallelism = job_.file.options.parallelism;
+      }
+      inputs.push_back(std::move(input));
+    }
+    return inputs;
+  }
+
+  // An exchange that turned out unnecessary stands for its input.
+  static PlanPtr Unwrap(PlanPtr node) {
+    while (node->kind == NodeKind::kExchange && node->forward) node = node->inputs.front();
+    return node;
+  }
+
+  // A stage has one parallelism.  Where an input comes from a single task and another does not (a union of an aggregate
+  // and a scan), all go to one task: every row still comes after the rows it followed.
+  static int Reconcile(std::vector<Input>& inputs) {
+    int least = inputs.front().parallelism;
+    bool equal = true;
+    for (const Input& input : inputs) {
+      equal = equal && input.parallelism == inputs.front().parallelism;
+      least = std::min(least, input.parallelism);
+    }
+    if (equal) return least;
+    for (Input& input : inputs) {
+      if (input.parallelism != 1) input.edge = {input.edge.from_stage, Exchange::kGather, {}};
+    }
+    return 1;
+  }
+
+  Result<int> AddScan(const PlanNode& node) {
+    const SourceDeclaration* declared = job_.file.FindSource(node.relation);
+    if (declared == nullptr) return Error{ErrorCode::kBug, "the plan reads " + node.relation + ", which is no source", {}};
+    const auto feed = options_.feeds.find(node.relation);
+    StageSpec stage;
+    stage.name = node.id;
+    stage.parallelism = job_.file.options.parallelism;
+    SourceSpec source;
+    source.name = node.relation;
+    source.skip_bad_rows = declared->skip_bad_rows;
+    WEIR_ASSIGN(source.make, MakeSourceFactory(job_.file, *declared, node.scan_columns,
+                                               feed == options_.feeds.end() ? nullptr : feed->second));
+    source.event_time = EventTimeOf(node, *declared);
+    stage.source = std::move(source);
+    graph_.stages.push_back(std::move(stage));
+    return static_cast<int>(graph_.stages.size()) - 1;
+  }
+
+  // Watermarks are for operators that read the time column; a plan that reads it nowhere has none of them, so it is not
+  // decoded for their sake.
+  static std::optional<EventTimeSpec> EventTimeOf(const PlanNode& node, const SourceDeclaration& declared) {
+    if (!declared.event_time) return std::nullopt;
+    const auto& columns = node.scan_columns;
+    const auto found = std::find(columns.begin(), columns.end(), declared.event_time->column);
+    if (found == columns.end()) return std::nullopt;
+    EventTimeSpec spec;
+    spec.column = static_cast<int>(found - columns.begin());
+    spec.bound = declared.event_time->watermark;
+    spec.idle_timeout = declared.event_time->idle_timeout;
+    spec.every_row = declared.event_time->every_row;
+    return spec;
+  }
+
+  Result<int> AddValues(const PlanNode& node) {
+    StageSpec stage;
+    stage.name = node.id;
+    SourceSpec source;
+    source.name = node.id;
+    source.make = [rows = node.values](int, int) -> Result<std::unique_ptr<Source>> { return MakeValuesSource(rows); };
+    stage.source = std::move(source);
+    graph_.stages.push_back(std::move(stage));
+    return static_cast<int>(graph_.stages.size()) - 1;
+  }
+
+  Status Append(const PlanNode& node, int stage) {
+    OperatorSpec spec;
+    spec.id = node.id;
+    spec.kind = KindName(node.kind);
+    spec.name = node.kind == NodeKind::kSink ? node.relation : node.id;
+    WEIR_ASSIGN(spec.make, MakeFactory(node));
+    graph_.stages[static_cast<size_t>(stage)].chain.push_back(std::move(spec));
+    return {};
+  }
+
+  Result<OperatorFactory> MakeFactory(const PlanNode& node) {
+    if (node.kind == NodeKind::kUnion) {
+      return OperatorFactory([schema = node.schema](int, int) -> Result<std::unique_ptr<Operator>> {
+        return MakeUnion(schema);
+      });
+    }
+    if (node.kind == NodeKind::kSink) {
+      const SinkDeclaration* sink = job_.file.FindSink(node.relation);
+      if (sink == nullptr) return Error{ErrorCode::kBug, "the plan writes " + node.relation + ", which is no sink", {}};
+      const auto result = options_.results.find(node.relation);
+      return MakeSinkFactory(*sink, node.inputs.front()->schema, node.key,
+                             result == options_.results.end() ? nullptr : result->second);
+    }
+    OperatorBuildOptions build;
+    build.time_zone = job_.file.options.time_zone;
+    return OperatorFactory([node = PlanNode(node), build](int, int) { return MakeOperator(node, build); });
+  }
+
+  const PlannedJob& job_;
+  const WireOptions& options_;
+  JobGraph graph_;
+  std::unordered_map<const PlanNode*, int> consumers_;
+  std::unordered_map<const PlanNode*, int> stages_;
+};
+
+}  // namespace
+
+Result<JobGraph> WireJob(const PlannedJob& job, const WireOptions& options) { return Wiring(job, options).Build(); }
+
+}  // namespace weir
