@@ -23,7 +23,8 @@ struct Message {
     kEnd,      // no more rows and watermarks
   };
   Kind kind = Kind::kBatch;
-  Batch batch;
+  Batch batch;         // empty but for kBatch
+  size_t bytes = 0;    // of the batch, set by the channel
   Micros watermark = kMinMicros;
   Epoch epoch = 0;
 };
@@ -50,12 +51,11 @@ class Channel {
   }
 
   void Send(Message message) {
+    message.bytes = message.batch.ByteSize();
     {
       const std::lock_guard lock(mutex_);
-      if (message.kind == Message::Kind::kBatch) {
-        rows_ += message.batch.rows();
-        bytes_ += message.batch.ByteSize();
-      }
+      rows_ += message.batch.rows();
+      bytes_ += message.bytes;
       queue_.push_back(std::move(message));
     }
     wake_consumer_();
@@ -70,10 +70,8 @@ class Channel {
       if (queue_.empty()) return std::nullopt;
       message = std::move(queue_.front());
       queue_.pop_front();
-      if (message->kind == Message::Kind::kBatch) {
-        rows_ -= message->batch.rows();
-        bytes_ -= message->batch.ByteSize();
-      }
+      rows_ -= message->batch.rows();
+      bytes_ -= message->bytes;
       if (producer_waits_ && !Full()) {
         producer_waits_ = false;
         wake = true;

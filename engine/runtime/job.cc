@@ -80,6 +80,7 @@ class JobImpl final : public Job, public TaskHost {
   std::vector<std::vector<std::unique_ptr<Task>>> tasks_;  // by stage
   size_t task_count_ = 0;
   std::jthread ticker_;
+  Micros next_checkpoint_ = 0;  // monotonic; the ticker's after Start
 
   std::atomic<bool> stopping_{false};
   std::atomic<size_t> ended_tasks_{0};
@@ -142,6 +143,7 @@ Status JobImpl::Start() {
     WEIR_TRY(coordinator_->WriteInitial(initial));
   }
   started_ = true;
+  next_checkpoint_ = clock_.Monotonic() + options_.checkpoint_interval.value_or(0);
   for (const auto& stage : tasks_) {
     for (const auto& task : stage) task->Wake();
   }
@@ -276,15 +278,14 @@ void JobImpl::CountSourceRows(int64_t rows) {
 }
 
 void JobImpl::Tick() {
-  Micros due = clock_.Monotonic() + options_.checkpoint_interval.value_or(0);
   for (int tick = 1; !stopping(); ++tick) {
     {
       std::unique_lock lock(mutex_);
       changed_.wait_for(lock, kTick, [this] { return end_.has_value() || stopping(); });
       if (end_) return;
     }
-    if (options_.checkpoint_interval && clock_.Monotonic() >= due) {
-      due = std::max(due + *options_.checkpoint_interval, clock_.Monotonic());
+    if (options_.checkpoint_interval && clock_.Monotonic() >= next_checkpoint_) {
+      next_checkpoint_ = std::max(next_checkpoint_ + *options_.checkpoint_interval, clock_.Monotonic());
       coordinator_->Trigger(Coordinator::Purpose::kPeriodic);
     }
     if (tick % kTicksPerPoll != 0) continue;

@@ -1,0 +1,237 @@
+#include "engine/runtime/job.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+#include "engine/checkpoint/manifest_file.h"
+#include "tests/engine/test_job.h"
+
+namespace weir {
+namespace {
+
+using testing::CountGraph;
+using testing::NumberOptions;
+using testing::Published;
+using testing::TemporaryFolder;
+
+JobOptions Options(const std::string& state_dir = {}) {
+  JobOptions options;
+  options.name = "count";
+  options.state_dir = state_dir;
+  options.check_operators = true;
+  options.threads = 2;
+  return options;
+}
+
+std::unique_ptr<Job> Create(JobGraph graph, JobOptions options) {
+  auto job = Job::Create(std::move(graph), std::move(options));
+  EXPECT_TRUE(job) << (job ? "" : job.error().ToString());
+  return std::move(*job);
+}
+
+JobEnd RunToEnd(Job& job) {
+  const Status started = job.Start();
+  EXPECT_TRUE(started) << (started ? "" : started.error().ToString());
+  const auto end = job.Wait();
+  EXPECT_TRUE(end) << (end ? "" : end.error().ToString());
+  return end ? *end : JobEnd::kStopped;
+}
+
+void ExpectCounts(const Published& published, const NumberOptions& numbers) {
+  const int64_t total = numbers.rows * numbers.partitions;
+  ASSERT_EQ(published.counts.size(), static_cast<size_t>(std::min(numbers.keys, total)));
+  for (const auto& [key, count] : published.counts) {
+    EXPECT_EQ(count, total / numbers.keys + (key < total % numbers.keys ? 1 : 0)) << "key " << key;
+  }
+}
+
+TEST(JobTest, CountsEveryRowAtAnyParallelism) {
+  for (const int tasks : {1, 2, 4}) {
+    auto published = std::make_shared<Published>();
+    const NumberOptions numbers{.partitions = 3, .rows = 5000, .keys = 97, .batch = 100, .allowed = nullptr};
+    auto job = Create(CountGraph(numbers, tasks, tasks, published), Options());
+    EXPECT_EQ(RunToEnd(*job), JobEnd::kFinished);
+    ExpectCounts(*published, numbers);
+    const JobFigures figures = job->Figures();
+    EXPECT_EQ(figures.records_in, 15000);
+    EXPECT_EQ(figures.checkpoints.size(), 1u) << "the last one, without a state dir";
+  }
+}
+
+TEST(JobTest, CheckpointsOnRowsKeepTheResultAndRetainAFew) {
+  TemporaryFolder folder;
+  auto published = std::make_shared<Published>();
+  const NumberOptions numbers{.partitions = 4, .rows = 700, .keys = 13, .batch = 7, .allowed = nullptr};
+  JobOptions options = Options(folder / "state");
+  options.checkpoint_rows = 50;
+  auto job = Create(CountGraph(numbers, 2, 3, published), options);
+  EXPECT_EQ(RunToEnd(*job), JobEnd::kFinished);
+  ExpectCounts(*published, numbers);
+  EXPECT_EQ(ListCheckpoints(folder / "state").size(), 2u);
+  const JobFigures figures = job->Figures();
+  ASSERT_GE(figures.checkpoints.size(), 2u);
+  EXPECT_GT(figures.checkpoints.back().operator_state_bytes, 0) << "the last one holds the whole state";
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "state")) names.insert(entry.path().filename());
+  EXPECT_EQ(names, (std::set<std::string>{"lock", "uuid", "epochs", "checkpoints"}));
+}
+
+TEST(JobTest, AFinishedJobSaysSoWhenRunAgain) {
+  TemporaryFolder folder;
+  auto published = std::make_shared<Published>();
+  const NumberOptions numbers{.partitions = 1, .rows = 10, .keys = 3, .batch = 16, .allowed = nullptr};
+  EXPECT_EQ(RunToEnd(*Create(CountGraph(numbers, 1, 1, published), Options(folder / "s"))), JobEnd::kFinished);
+  EXPECT_EQ(RunToEnd(*Create(CountGraph(numbers, 1, 1, published), Options(folder / "s"))), JobEnd::kAlreadyFinished);
+}
+
+// Feeds some rows, takes a checkpoint, feeds more, crashes, and restores with other parallelism, many times.
+TEST(JobTest, RestoresAtAnotherParallelismAfterACrash) {
+  TemporaryFolder folder;
+  auto published = std::make_shared<Published>();
+  NumberOptions numbers{.partitions = 3, .rows = 1000, .keys = 29, .batch = 10,
+                        .allowed = std::make_shared<std::atomic<int64_t>>(0)};
+  const int tasks[] = {1, 3, 2, 4, 1, 2};
+  for (int attempt = 0; attempt < 6; ++attempt) {
+    auto job = Create(CountGraph(numbers, tasks[attempt], tasks[5 - attempt], published), Options(folder / "state"));
+    ASSERT_TRUE(job->Start());
+    *numbers.allowed += 100;
+    ASSERT_TRUE(job->WaitUntilIdle());
+    const auto taken = job->Checkpoint();
+    ASSERT_TRUE(taken) << taken.error().ToString();
+    *numbers.allowed += 50;  // read or not, not in any checkpoint
+    job->Abort();
+  }
+  *numbers.allowed = numbers.rows;
+  auto job = Create(CountGraph(numbers, 2, 2, published), Options(folder / "state"));
+  EXPECT_EQ(RunToEnd(*job), JobEnd::kFinished);
+  ExpectCounts(*published, numbers);
+  EXPECT_EQ(job->Figures().records_in, 3000) << "counters are totals over restarts, each row once";
+  std::set<Epoch> epochs(published->epochs.begin(), published->epochs.end());
+  EXPECT_GE(*epochs.rbegin(), 6001u) << "every process takes epoch numbers from a block of its own";
+}
+
+TEST(JobTest, StopTakesALastCheckpointAndTheNextRunGoesOn) {
+  TemporaryFolder folder;
+  auto published = std::make_shared<Published>();
+  NumberOptions numbers{.partitions = 2, .rows = 500, .keys = 7, .batch = 10,
+                        .allowed = std::make_shared<std::atomic<int64_t>>(123)};
+  {
+    auto job = Create(CountGraph(numbers, 2, 2, published), Options(folder / "state"));
+    ASSERT_TRUE(job->Start());
+    ASSERT_TRUE(job->WaitUntilIdle());
+    job->Stop();
+    const auto end = job->Wait();
+    ASSERT_TRUE(end);
+    EXPECT_EQ(*end, JobEnd::kStopped);
+    EXPECT_EQ(job->Figures().records_in, 246);
+  }
+  *numbers.allowed = 500;
+  EXPECT_EQ(RunToEnd(*Create(CountGraph(numbers, 2, 2, published), Options(folder / "state"))), JobEnd::kFinished);
+  ExpectCounts(*published, numbers);
+}
+
+TEST(JobTest, ASecondProcessIsRefused) {
+  TemporaryFolder folder;
+  auto published = std::make_shared<Published>();
+  const auto job = Create(CountGraph({}, 1, 1, published), Options(folder / "state"));
+  const auto second = Job::Create(CountGraph({}, 1, 1, published), Options(folder / "state"));
+  ASSERT_FALSE(second);
+  EXPECT_NE(second.error().ToString().find("another process"), std::string::npos) << second.error().ToString();
+}
+
+TEST(JobTest, ADamagedCheckpointIsRefusedByName) {
+  TemporaryFolder folder;
+  auto published = std::make_shared<Published>();
+  NumberOptions numbers{.partitions = 2, .rows = 500, .keys = 7, .batch = 10,
+                        .allowed = std::make_shared<std::atomic<int64_t>>(100)};
+  std::vector<Epoch> taken;
+  {
+    auto job = Create(CountGraph(numbers, 1, 1, published), Options(folder / "state"));
+    ASSERT_TRUE(job->Start());
+    for (int i = 0; i < 2; ++i) {
+      ASSERT_TRUE(job->WaitUntilIdle());
+      taken.push_back(job->Checkpoint()->id);
+      *numbers.allowed += 50;
+    }
+    job->Abort();
+  }
+  const std::string manifest = CheckpointFolder(folder / "state", taken[1]) + "/manifest.json";
+  std::fstream file(manifest, std::ios::in | std::ios::out);
+  file.seekp(20);
+  file.put('7');
+  file.close();
+  const auto refused = Job::Create(CountGraph(numbers, 1, 1, published), Options(folder / "state"));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().ToString().find(manifest), std::string::npos) << refused.error().ToString();
+  *numbers.allowed = numbers.rows;
+  JobOptions force = Options(folder / "state");
+  force.force = true;
+  EXPECT_EQ(RunToEnd(*Create(CountGraph(numbers, 1, 1, published), force)), JobEnd::kFinished);
+  ExpectCounts(*published, numbers);
+}
+
+TEST(JobTest, AFailingOperatorEndsTheJobWithItsError) {
+  auto published = std::make_shared<Published>();
+  JobGraph graph = CountGraph({}, 2, 2, published);
+  class Failing final : public Operator {
+    Result<Progress> Process(int, const Batch&, Output&) override { return DataError("value 7 is unlucky", "a/0/7"); }
+  };
+  graph.stages[1].chain[0].make = [](int, int) -> Result<std::unique_ptr<Operator>> {
+    return std::unique_ptr<Operator>(std::make_unique<Failing>());
+  };
+  auto job = Create(std::move(graph), Options());
+  ASSERT_TRUE(job->Start());
+  const auto end = job->Wait();
+  ASSERT_FALSE(end);
+  EXPECT_EQ(end.error().ToString(), "a/0/7: value 7 is unlucky");
+}
+
+// One row becomes a million: the operator is resumed when there is room, and the channel stays bounded.
+TEST(JobTest, ARowWithManyResultsIsResumed) {
+  auto published = std::make_shared<Published>();
+  JobGraph graph = CountGraph({.partitions = 1, .rows = 3, .keys = 3, .batch = 3, .allowed = nullptr}, 1, 2, published);
+  class Multiply final : public Operator {
+    Result<Progress> Process(int, const Batch& batch, Output& out) override {
+      while (at_ < 1000) {
+        if (!out.HasRoom()) return Progress::kMore;
+        Selection rows(3000, 0);
+        for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<uint32_t>(i % batch.rows());
+        out.Emit(batch.Gather(rows));
+        ++at_;
+      }
+      at_ = 0;
+      return Progress::kDone;
+    }
+    int at_ = 0;
+  };
+  graph.stages[0].chain.push_back({"multiply-1", "test", "multiply", [](int, int) -> Result<std::unique_ptr<Operator>> {
+                                     return std::unique_ptr<Operator>(std::make_unique<Multiply>());
+                                   }});
+  auto job = Create(std::move(graph), Options());
+  EXPECT_EQ(RunToEnd(*job), JobEnd::kFinished);
+  EXPECT_EQ(published->counts, (std::map<int64_t, int64_t>{{0, 1000000}, {1, 1000000}, {2, 1000000}}));
+}
+
+TEST(JobTest, TheIntervalFollowsTheInjectedClock) {
+  TemporaryFolder folder;
+  auto published = std::make_shared<Published>();
+  ManualClock clock;
+  NumberOptions numbers{.partitions = 1, .rows = 100, .keys = 7, .batch = 10,
+                        .allowed = std::make_shared<std::atomic<int64_t>>(10)};
+  JobOptions options = Options(folder / "state");
+  options.clock = &clock;
+  options.checkpoint_interval = 10'000'000;
+  auto job = Create(CountGraph(numbers, 1, 1, published), options);
+  ASSERT_TRUE(job->Start());
+  clock.Advance(10'000'000);
+  while (job->Figures().checkpoints.empty()) std::this_thread::yield();
+  *numbers.allowed = 100;
+  const auto end = job->Wait();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(job->Figures().checkpoints.size(), 2u);
+}
+
+}  // namespace
+}  // namespace weir
