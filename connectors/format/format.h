@@ -25,10 +25,10 @@ enum class Metadata { kNone, kKey, kTimestamp, kPartition, kOffset };
 struct SourceColumn {
   std::string name;
   DataType type;
-  std::vector<std::string> path;              // keys from the root; {name} by default.  "a.b", a."b.c" in the job file
-  TimeUnit unit = TimeUnit::kMilliseconds;    // of epoch numbers in time columns
-  Metadata metadata = Metadata::kNone;        // taken from the message, not from its value
-  std::optional<std::string> default_value;   // for a missing field, in the text form of the type
+  std::vector<std::string> path;             // keys from the root; {name} by default.  "a.b", a."b.c" in the job file
+  TimeUnit unit = TimeUnit::kMilliseconds;   // of epoch numbers in time columns
+  Metadata metadata = Metadata::kNone;       // taken from the message, not from its value
+  std::optional<std::string> default_value;  // for a missing field, in the text form of the type
 };
 
 // Splits `user.id`, `"user.id"`, `attrs."b.c"` into keys; empty when it is no path.
@@ -48,12 +48,12 @@ struct DecoderOptions {
 };
 
 struct RawMessage {
-  std::string_view value;               // readable for 64 bytes beyond its end (simdjson's padding)
+  std::string_view value;  // readable for 64 bytes beyond its end (simdjson's padding)
   bool tombstone = false;
   std::optional<std::string_view> key;
-  int64_t timestamp_ms = -1;            // -1: none
-  uint32_t partition = 0;               // index in the source's partitions
-  int32_t partition_id = 0;             // as metadata: partition gives it
+  int64_t timestamp_ms = -1;  // -1: none
+  uint32_t partition = 0;     // index in the source's partitions
+  int32_t partition_id = 0;   // as metadata: partition gives it
   int64_t offset = 0;
 };
 

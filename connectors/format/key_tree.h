@@ -1,0 +1,61 @@
+// The declared paths of a source as a tree of keys, with a memory of the order in which keys come.
+//
+// Producers write the fields of their records in one order, so the key at place i of an object is first compared with
+// the key that was there in the last record; only a surprise is looked up.  Keys that nobody reads are remembered too.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "connectors/format/json_cursor.h"
+
+namespace weir {
+
+struct KeyNode;
+
+// One key of an object.
+struct JsonKey {
+  std::string name;
+  std::vector<int> leaves;            // declared columns whose path ends here
+  std::unique_ptr<KeyNode> children;  // declared paths that go on; may be null
+  bool is_row_kind = false;           // "op" of changelog_json
+  uint64_t row = 0;                   // the last row that had this key: finds a key that comes twice
+};
+
+struct KeyNode {
+  std::vector<std::unique_ptr<JsonKey>> keys;
+
+  JsonKey& Add(std::string_view name);
+  JsonKey* Find(std::string_view name) const;
+
+  // Takes the key at the cursor, place `place` of its object, and sets `key` (null: nobody reads it).
+  // False when an escape in the key is wrong; the cursor has the error.  REQUIRES: cursor.Peek() == '"'
+  bool Match(JsonCursor& cursor, size_t place, JsonKey*& key) {
+    if (place < order_.size()) {
+      const Expected& expected = order_[place];
+      // Reading beyond the text is safe: remembered keys are shorter than the padding behind it.
+      if (std::memcmp(cursor.here(), expected.quoted.data(), expected.quoted.size()) == 0) {
+        cursor.Advance();
+        key = expected.key;
+        return true;
+      }
+    }
+    return MatchUnexpected(cursor, place, key);
+  }
+
+ private:
+  struct Expected {
+    std::string quoted;  // with both quotes
+    JsonKey* key;
+  };
+  bool MatchUnexpected(JsonCursor& cursor, size_t place, JsonKey*& key);
+
+  std::vector<Expected> order_;
+};
+
+// The key at the end of `path`, made where it is missing.
+JsonKey& AddPath(KeyNode& root, const std::vector<std::string>& path);
+
+}  // namespace weir

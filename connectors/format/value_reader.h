@@ -1,0 +1,66 @@
+// The values of one declared column: checks a JSON scalar or a plain text against the type and appends it.
+//
+// Numbers are taken from their token, never through a double.  Used by one thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "connectors/format/format.h"
+#include "engine/data/text.h"
+
+namespace weir {
+
+// What a format and its options allow beyond the type's own JSON form.
+struct ReadRules {
+  bool lenient = false;            // numbers and booleans as text, and numbers as text values
+  bool text_decimals = false;      // decimals as text
+  bool text_not_a_number = false;  // "NaN", "Infinity" as text for float and double
+  std::string time_zone = "UTC";
+};
+
+class ValueReader {
+ public:
+  ValueReader(DataType type, TimeUnit unit, ReadRules rules);
+
+  // The reader of an array's elements.
+  ValueReader ForElement() const { return {type_.ElementType(), unit_, rules_}; }
+
+  const DataType& type() const { return type_; }
+  bool is_integer() const { return integer_; }
+  bool is_array() const { return type_.kind == TypeKind::kArray; }
+  // Takes any JSON value as the text it is written as.
+  bool takes_raw() const { return type_.kind == TypeKind::kString && rules_.lenient; }
+
+  // Each appends one value, or appends nothing and returns the fault.
+  ParseFault ReadNumber(std::string_view token, Column& column) const;  // REQUIRES: IsJsonNumber(token)
+  ParseFault ReadText(std::string_view text, Column& column) const;     // a JSON string, unescaped
+  ParseFault ReadBoolean(bool value, Column& column) const;
+  // The text form of the type, as a CSV field, a default or a message key has it; epoch numbers in time columns too.
+  ParseFault ReadPlain(std::string_view text, Column& column) const;
+  // An integer that is known to be one; false when it is out of the type's range.
+  bool ReadInteger(int64_t value, Column& column) const {
+    if (value < min_ || value > max_) return false;
+    column.AppendInt(value);
+    return true;
+  }
+
+ private:
+  ParseFault ReadNumberText(std::string_view text, bool words, Column& column) const;
+  ParseFault ReadTimeText(std::string_view text, Column& column) const;
+  ParseFault ReadEpoch(std::string_view token, Column& column) const;
+  ParseFault AppendDecimal(Parsed<Int128> value, Column& column) const;
+
+  DataType type_;
+  TimeUnit unit_;
+  ReadRules rules_;
+  bool integer_;
+  int64_t min_ = INT64_MIN;
+  int64_t max_ = INT64_MAX;
+};
+
+// "column v: 'abc' is not a bigint"; the value is shortened.
+std::string DescribeFault(std::string_view column, std::string_view value, bool is_text, DataType type,
+                          ParseFault fault);
+
+}  // namespace weir
