@@ -1,0 +1,258 @@
+#include "sql/plan/physical.h"
+
+#include <algorithm>
+
+#include "sql/plan/nodes.h"
+#include "sql/plan/placement.h"
+#include "sql/plan/rules.h"
+#include "sql/plan/suggest.h"
+
+namespace weir {
+namespace {
+
+class PhysicalPlanner {
+ public:
+  explicit PhysicalPlanner(const Catalog& catalog) : catalog_(catalog) {}
+
+  // Plans the subtree; `node` may be wrapped.  The placement is that of the output.
+  Placement Plan(PlanPtr& node);
+  Status PlanSink(PlanNode& sink);
+
+ private:
+  Placement PlanScan(const PlanNode& node);
+  Placement PlanJoin(PlanNode& node);
+  void ChooseKeyOrder(PlanNode& join, const Placement& left, const Placement& right);
+  Placement PlanAggregate(PlanPtr& node);
+  Placement PlanUnion(PlanNode& node);
+  Placement PlanNormalise(PlanNode& node);
+  Result<std::vector<int>> SinkKey(const PlanNode& sink, const CatalogRelation& relation, const Placement& placement);
+
+  // An exchange on `key` above the input unless it is spread by exactly these columns already.
+  void Exchange(PlanPtr& input, Placement& placement, const std::vector<int>& key);
+  void Record(PlanNode& node, const Placement& placement);
+
+  const Catalog& catalog_;
+};
+
+std::vector<int> UniqueFor(const PlanNode& input, const Placement& placement) {
+  if (input.changelog == ChangelogMode::kAppend) return {};
+  for (const UniqueKey& key : placement.keys) {
+    if (key.strict && !key.columns.empty() && placement.OrderedBy(key.columns)) return key.columns;
+  }
+  return {};
+}
+
+void PhysicalPlanner::Record(PlanNode& node, const Placement& placement) {
+  node.single = placement.single;
+  node.distribution = placement.hashed.empty() ? std::vector<int>{} : placement.hashed.front();
+  node.unique_keys.clear();
+  for (const UniqueKey& key : placement.keys) node.unique_keys.push_back(key.columns);
+}
+
+void PhysicalPlanner::Exchange(PlanPtr& input, Placement& placement, const std::vector<int>& key) {
+  const bool there = key.empty() ? placement.single
+                                 : std::find(placement.hashed.begin(), placement.hashed.end(), key) != placement.hashed.end();
+  if (there) return;
+  const ChangelogMode mode = input->changelog;
+  for (UniqueKey& unique : placement.keys) unique.strict = unique.strict && placement.OrderedBy(unique.columns);
+  placement.hashed.clear();
+  placement.source_order.clear();
+  placement.single = key.empty();
+  if (!key.empty()) placement.hashed.push_back(key);
+  input = NewKeyed(NodeKind::kExchange, input, key);
+  input->changelog = mode;
+  Record(*input, placement);
+}
+
+Placement PhysicalPlanner::PlanScan(const PlanNode& node) {
+  Placement placement;
+  const CatalogRelation& relation = *catalog_.Find(node.relation);
+  if (relation.changelog == ChangelogMode::kAppend || relation.primary_key.empty()) return placement;
+  std::vector<int> key;
+  for (const int column : relation.primary_key) {
+    const auto found = std::find(node.scan_columns.begin(), node.scan_columns.end(), column);
+    if (found == node.scan_columns.end()) return placement;
+    key.push_back(static_cast<int>(found - node.scan_columns.begin()));
+  }
+  placement.keys.push_back({key, true});
+  placement.source_order = key;
+  return placement;
+}
+
+// Where a side is spread by the join's columns in another order, the pairs follow that order, and the exchange is saved.
+void PhysicalPlanner::ChooseKeyOrder(PlanNode& join, const Placement& left, const Placement& right) {
+  for (size_t side = 0; side < 2; ++side) {
+    const std::vector<int>& keys = side == 0 ? join.left_keys : join.right_keys;
+    for (const std::vector<int>& hashed : (side == 0 ? left : right).hashed) {
+      if (hashed.size() != keys.size() || !std::is_permutation(hashed.begin(), hashed.end(), keys.begin())) continue;
+      const PlanNode before = join;
+      std::vector<bool> used(keys.size(), false);
+      for (size_t i = 0; i < hashed.size(); ++i) {
+        const std::vector<int>& old = side == 0 ? before.left_keys : before.right_keys;
+        size_t pair = 0;
+        while (used[pair] || old[pair] != hashed[i]) ++pair;
+        used[pair] = true;
+        join.left_keys[i] = before.left_keys[pair];
+        join.right_keys[i] = before.right_keys[pair];
+        join.null_safe[i] = before.null_safe[pair];
+      }
+      return;
+    }
+  }
+}
+
+Placement PhysicalPlanner::PlanJoin(PlanNode& node) {
+  Placement left = Plan(node.inputs[0]);
+  Placement right = Plan(node.inputs[1]);
+  node.left_mode = node.inputs[0]->changelog;
+  node.right_mode = node.inputs[1]->changelog;
+  node.left_unique = UniqueFor(*node.inputs[0], left);
+  node.right_unique = UniqueFor(*node.inputs[1], right);
+  ChooseKeyOrder(node, left, right);
+  Exchange(node.inputs[0], left, node.left_keys);
+  Exchange(node.inputs[1], right, node.right_keys);
+  const bool appends = node.left_mode == ChangelogMode::kAppend && node.right_mode == ChangelogMode::kAppend;
+  node.changelog = appends && node.join_type == JoinType::kInner ? ChangelogMode::kAppend : ChangelogMode::kFull;
+  return JoinPlacement(node, left, right);
+}
+
+Placement PhysicalPlanner::PlanAggregate(PlanPtr& node) {
+  Placement input = Plan(node->inputs[0]);
+  // The groups follow the order of columns by which the input is spread already.
+  const std::vector<int> written = node->group_columns;
+  std::vector<int> order = Iota(node->schema->size());
+  for (const std::vector<int>& hashed : input.hashed) {
+    if (hashed.size() != written.size() || !std::is_permutation(hashed.begin(), hashed.end(), written.begin())) continue;
+    node->group_columns = hashed;
+    for (size_t i = 0; i < written.size(); ++i) {
+      order[i] = static_cast<int>(std::find(hashed.begin(), hashed.end(), written[i]) - hashed.begin());
+    }
+    break;
+  }
+  Exchange(node->inputs[0], input, node->group_columns);
+  node->input_retracts = node->inputs[0]->changelog != ChangelogMode::kAppend;
+  node->changelog = ChangelogMode::kFull;
+  RefreshSchema(*node);
+  Placement output;
+  const std::vector<int> groups = Iota(written.size());
+  output.single = groups.empty();
+  if (!groups.empty()) output.hashed.push_back(groups);
+  output.keys.push_back({groups, true});
+  Record(*node, output);
+  PlanPtr reordered = SelectColumns(node, order);
+  if (reordered == node) return output;
+  node = reordered;
+  node->changelog = ChangelogMode::kFull;
+  return output.Project(node->expressions);
+}
+
+Placement PhysicalPlanner::PlanUnion(PlanNode& node) {
+  std::vector<Placement> arms;
+  bool all_single = true;
+  bool append = true;
+  for (PlanPtr& input : node.inputs) {
+    arms.push_back(Plan(input));
+    all_single = all_single && arms.back().single;
+    append = append && input->changelog == ChangelogMode::kAppend;
+  }
+  // One task cannot feed many by itself: its rows are spread by all columns, which keeps the changes of a row in order.
+  for (size_t i = 0; i < arms.size() && !all_single; ++i) {
+    if (arms[i].single) Exchange(node.inputs[i], arms[i], Iota(node.schema->size()));
+  }
+  node.changelog = append ? ChangelogMode::kAppend : ChangelogMode::kFull;
+  Placement output;
+  output.single = all_single;
+  return output;
+}
+
+Placement PhysicalPlanner::PlanNormalise(PlanNode& node) {
+  Placement input = Plan(node.inputs[0]);
+  Exchange(node.inputs[0], input, node.key);
+  node.changelog = ChangelogMode::kFull;
+  Placement output;
+  output.hashed = {node.key};
+  output.keys = {{node.key, true}};
+  return output;
+}
+
+Placement PhysicalPlanner::Plan(PlanPtr& node) {
+  Placement placement;
+  switch (node->kind) {
+    case NodeKind::kScan:
+      placement = PlanScan(*node);
+      node->changelog = catalog_.Find(node->relation)->changelog;
+      break;
+    case NodeKind::kFilter:
+      placement = Plan(node->inputs[0]);
+      node->changelog = node->inputs[0]->changelog;
+      break;
+    case NodeKind::kProject:
+      placement = Plan(node->inputs[0]).Project(node->expressions);
+      node->changelog = node->inputs[0]->changelog;
+      break;
+    case NodeKind::kJoin: placement = PlanJoin(*node); break;
+    case NodeKind::kAggregate: placement = PlanAggregate(node); break;
+    case NodeKind::kUnion: placement = PlanUnion(*node); break;
+    case NodeKind::kNormalise: placement = PlanNormalise(*node); break;
+    default: break;
+  }
+  RefreshSchema(*node);
+  Record(*node, placement);
+  return placement;
+}
+
+Result<std::vector<int>> PhysicalPlanner::SinkKey(const PlanNode& sink, const CatalogRelation& relation,
+                                                  const Placement& placement) {
+  std::vector<int> key;
+  for (const std::string& name : relation.sink_key) {
+    const std::optional<size_t> column = sink.schema->Find(name);
+    if (!column) {
+      return PlanError("sink " + QuotedIfNeeded(relation.name) + " has the key column " + QuotedIfNeeded(name) +
+                       ", which the query does not give" + DidYouMean(name, ColumnNames(*sink.schema)));
+    }
+    if (!Contains(key, static_cast<int>(*column))) key.push_back(static_cast<int>(*column));
+  }
+  if (!key.empty()) return key;
+  // A key that can be written as it comes goes before one that needs a key order; then the smallest.
+  const UniqueKey* best = nullptr;
+  const auto direct = [&](const UniqueKey& unique) { return unique.strict && placement.OrderedBy(unique.columns); };
+  for (const UniqueKey& unique : placement.keys) {
+    if (unique.columns.empty()) continue;
+    if (best == nullptr || (direct(unique) && !direct(*best))) best = &unique;
+  }
+  if (best == nullptr) {
+    return PlanError("the query has no upsert key for sink " + QuotedIfNeeded(relation.name) +
+                     "; set key or use changelog: full");
+  }
+  return best->columns;
+}
+
+Status PhysicalPlanner::PlanSink(PlanNode& sink) {
+  Placement placement = Plan(sink.inputs[0]);
+  const CatalogRelation& relation = *catalog_.Find(sink.relation);
+  RefreshSchema(sink);
+  if (relation.upsert_sink) {
+    WEIR_ASSIGN(sink.key, SinkKey(sink, relation, placement));
+    const bool ordered = placement.OrderedBy(sink.key);
+    const bool unique = std::any_of(placement.keys.begin(), placement.keys.end(), [&](const UniqueKey& key) {
+      return key.strict && placement.OrderedBy(key.columns) && IsSubset(key.columns, sink.key);
+    });
+    const bool append = sink.inputs[0]->changelog == ChangelogMode::kAppend;
+    if (!ordered) Exchange(sink.inputs[0], placement, sink.key);
+    if (!(ordered && (unique || append))) {
+      sink.inputs[0] = NewKeyed(NodeKind::kKeyOrder, sink.inputs[0], sink.key);
+      sink.inputs[0]->changelog = ChangelogMode::kUpsert;
+      placement.keys = {{sink.key, true}};
+      Record(*sink.inputs[0], placement);
+    }
+  }
+  sink.changelog = sink.inputs[0]->changelog;
+  Record(sink, placement);
+  return {};
+}
+
+}  // namespace
+
+Status PlanPhysically(PlanPtr& sink, const Catalog& catalog) { return PhysicalPlanner(catalog).PlanSink(*sink); }
+
+}  // namespace weir

@@ -1,0 +1,34 @@
+// Where the changes of a stream are and which keys it has, while the plan is made physical (see physical.h).
+#pragma once
+
+#include <vector>
+
+#include "sql/plan/plan.h"
+
+namespace weir {
+
+struct UniqueKey {
+  std::vector<int> columns;  // empty: at most one row
+  bool strict = false;       // holds at every moment, not only at a barrier
+
+  bool operator==(const UniqueKey&) const = default;
+};
+
+struct Placement {
+  std::vector<std::vector<int>> hashed;  // alternatives; each in the order in which the exchange hashed
+  std::vector<int> source_order;
+  bool single = false;
+  std::vector<UniqueKey> keys;  // smallest first
+
+  // All changes of equal values of the key come from one task in order.
+  bool OrderedBy(const std::vector<int>& key) const;
+  // Behind a projection: what survives of everything, renumbered.
+  Placement Project(const std::vector<ExpressionPtr>& expressions) const;
+  // Sorts the keys, drops those that contain another one, and bounds their number.
+  void TidyKeys();
+};
+
+// Of the output of a join whose inputs (behind their exchanges) are placed so.
+Placement JoinPlacement(const PlanNode& join, const Placement& left, const Placement& right);
+
+}  // namespace weir

@@ -1,0 +1,91 @@
+// The steps from the text of a job's queries to its plan:
+//   1. parse every query, define the views in order, bind the INSERTs (errors of all are collected);
+//   2. per INSERT: push filters, extract join keys, choose where a normalise is needed, prune columns;
+//   3. over all: one list of columns a source; then per INSERT: merge projects, exchanges and properties;
+//   4. over all: share equal subplans, give ids.
+
+#include "sql/plan/planner.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "sql/parse/parser.h"
+#include "sql/plan/binder.h"
+#include "sql/plan/physical.h"
+#include "sql/plan/rules.h"
+
+namespace weir {
+namespace {
+
+class JobPlanner {
+ public:
+  JobPlanner(const std::vector<QueryText>& queries, const Catalog& catalog, const PlannerOptions& options)
+      : queries_(queries), catalog_(catalog), binder_(catalog, options, outcome_.errors) {}
+
+  PlanOutcome Run() {
+    BindAll();
+    if (outcome_.errors.empty() && sinks_.empty()) {
+      outcome_.errors.push_back({0, 1, 1, "the job has no INSERT INTO: nothing would be computed"});
+    }
+    if (outcome_.errors.empty()) Optimise();
+    std::stable_sort(outcome_.errors.begin(), outcome_.errors.end(), [](const QueryError& a, const QueryError& b) {
+      return std::tie(a.query, a.line, a.column) < std::tie(b.query, b.line, b.column);
+    });
+    if (outcome_.errors.empty()) outcome_.plan.sinks = std::move(sinks_);
+    return std::move(outcome_);
+  }
+
+ private:
+  void BindAll() {
+    for (size_t i = 0; i < queries_.size(); ++i) {
+      sources_.push_back(std::make_unique<SourceText>(queries_[i].sql));
+      const SourceText& source = *sources_.back();
+      const ParseOutcome parsed = ParseQuery(source);
+      for (const PlacedMessage& error : parsed.errors) {
+        const TextPlace place = source.Locate(error.at);
+        outcome_.errors.push_back({i, place.line, place.column, error.message});
+      }
+      if (!parsed.errors.empty()) continue;
+      if (parsed.statement.kind == AstStatement::Kind::kCreateView) {
+        binder_.DefineView(parsed.statement, i, source);
+      } else if (PlanPtr sink = binder_.BindInsert(parsed.statement, i, source)) {
+        sinks_.push_back(std::move(sink));
+        sink_queries_.push_back(i);
+      }
+    }
+  }
+
+  void Optimise() {
+    for (PlanPtr& sink : sinks_) {
+      sink = ExtractJoinKeys(PushFilters(sink));
+      InsertNormalise(sink, catalog_);
+      PruneColumns(sink, catalog_);
+    }
+    UnifyScans(sinks_, catalog_);
+    for (size_t i = 0; i < sinks_.size(); ++i) {
+      sinks_[i] = Tidy(sinks_[i]);
+      if (const Status planned = PlanPhysically(sinks_[i], catalog_); !planned) {
+        outcome_.errors.push_back({sink_queries_[i], sinks_[i]->line, sinks_[i]->column, planned.error().message});
+      }
+    }
+    if (!outcome_.errors.empty()) return;
+    ShareEqualSubplans(sinks_);
+    AssignIds(sinks_);
+  }
+
+  const std::vector<QueryText>& queries_;
+  const Catalog& catalog_;
+  PlanOutcome outcome_;
+  Binder binder_;
+  std::vector<std::unique_ptr<SourceText>> sources_;
+  std::vector<PlanPtr> sinks_;
+  std::vector<size_t> sink_queries_;
+};
+
+}  // namespace
+
+PlanOutcome PlanJob(const std::vector<QueryText>& queries, const Catalog& catalog, const PlannerOptions& options) {
+  return JobPlanner(queries, catalog, options).Run();
+}
+
+}  // namespace weir

@@ -1,0 +1,224 @@
+// Prune(node, needed) rewrites a subtree so that it gives at least the columns needed, and says where they are now.
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "sql/plan/nodes.h"
+#include "sql/plan/rules.h"
+
+namespace weir {
+namespace {
+
+using ColumnSet = std::set<int>;
+using Mapping = std::vector<int>;  // old column -> new column, -1: gone
+
+void AddAll(const std::vector<int>& columns, ColumnSet& set) { set.insert(columns.begin(), columns.end()); }
+
+std::vector<int> Mapped(const std::vector<int>& columns, const Mapping& mapping) {
+  std::vector<int> mapped;
+  for (const int column : columns) mapped.push_back(mapping[static_cast<size_t>(column)]);
+  return mapped;
+}
+
+class Pruner {
+ public:
+  explicit Pruner(const Catalog& catalog) : catalog_(catalog) {}
+
+  Mapping Prune(PlanPtr& node, const ColumnSet& needed) {
+    switch (node->kind) {
+      case NodeKind::kScan: return PruneScan(*node, needed);
+      case NodeKind::kFilter: return PruneFilter(*node, needed);
+      case NodeKind::kProject: return PruneProject(node, needed);
+      case NodeKind::kJoin: return PruneJoin(*node, needed);
+      case NodeKind::kAggregate: return PruneAggregate(*node, needed);
+      case NodeKind::kUnion: return PruneUnion(*node, needed);
+      case NodeKind::kNormalise: return PruneNormalise(*node, needed);
+      default: break;
+    }
+    return Iota(node->schema->size());
+  }
+
+  // The same, and nothing but the columns needed, in the order they had.
+  Mapping PruneExactly(PlanPtr& node, ColumnSet needed) {
+    if (const std::optional<std::vector<int>> key = UpsertKey(*node, catalog_)) AddAll(*key, needed);
+    const Mapping mapping = Prune(node, needed);
+    if (needed.empty()) return mapping;  // only the number of rows counts
+    const Mapping kept = Mapped({needed.begin(), needed.end()}, mapping);
+    Mapping exact(mapping.size(), -1);
+    int next = 0;
+    for (const int column : needed) exact[static_cast<size_t>(column)] = next++;
+    node = SelectColumns(node, kept);
+    return exact;
+  }
+
+ private:
+  Mapping PruneScan(PlanNode& node, const ColumnSet& needed) {
+    const CatalogRelation& relation = *catalog_.Find(node.relation);
+    std::vector<int> kept;
+    Mapping mapping(node.scan_columns.size(), -1);
+    for (size_t i = 0; i < node.scan_columns.size(); ++i) {
+      const bool key = relation.changelog == ChangelogMode::kUpsert && Contains(relation.primary_key, node.scan_columns[i]);
+      if (!key && needed.count(static_cast<int>(i)) == 0) continue;
+      mapping[i] = static_cast<int>(kept.size());
+      kept.push_back(node.scan_columns[i]);
+    }
+    // A batch keeps one column, so that it has rows.
+    if (kept.empty() && !node.scan_columns.empty()) {
+      mapping[0] = 0;
+      kept.push_back(node.scan_columns[0]);
+    }
+    node.schema = NewScan(relation, kept)->schema;
+    node.scan_columns = std::move(kept);
+    return mapping;
+  }
+
+  Mapping PruneFilter(PlanNode& node, const ColumnSet& needed) {
+    ColumnSet below = needed;
+    AddAll(ColumnsOf(node.condition), below);
+    const Mapping mapping = Prune(node.inputs[0], below);
+    node.condition = node.condition->Remap(mapping);
+    RefreshSchema(node);
+    return mapping;
+  }
+
+  Mapping PruneProject(PlanPtr& node, const ColumnSet& needed) {
+    Mapping mapping(node->expressions.size(), -1);
+    if (needed.empty()) {
+      Prune(node->inputs[0], {});
+      node = node->inputs[0];
+      return mapping;
+    }
+    ColumnSet below;
+    std::vector<ExpressionPtr> kept;
+    std::vector<std::string> names;
+    for (const int column : needed) {
+      mapping[static_cast<size_t>(column)] = static_cast<int>(kept.size());
+      kept.push_back(node->expressions[static_cast<size_t>(column)]);
+      names.push_back((*node->schema)[static_cast<size_t>(column)].name);
+      AddAll(ColumnsOf(kept.back()), below);
+    }
+    const Mapping input = Prune(node->inputs[0], below);
+    for (ExpressionPtr& expression : kept) expression = expression->Remap(input);
+    node = NewProject(node->inputs[0], std::move(kept), names);
+    return mapping;
+  }
+
+  Mapping PruneJoin(PlanNode& node, const ColumnSet& needed) {
+    const int left_width = static_cast<int>(node.inputs[0]->schema->size());
+    const size_t right_width = node.inputs[1]->schema->size();
+    ColumnSet both = needed;
+    if (node.condition != nullptr) AddAll(ColumnsOf(node.condition), both);
+    ColumnSet left(node.left_keys.begin(), node.left_keys.end());
+    ColumnSet right(node.right_keys.begin(), node.right_keys.end());
+    for (const int column : both) {
+      if (column < left_width) {
+        left.insert(column);
+      } else {
+        right.insert(column - left_width);
+      }
+    }
+    const Mapping left_mapping = PruneExactly(node.inputs[0], left);
+    const Mapping right_mapping = PruneExactly(node.inputs[1], right);
+    const int new_width = static_cast<int>(node.inputs[0]->schema->size());
+    Mapping mapping = left_mapping;
+    for (size_t i = 0; i < right_width; ++i) mapping.push_back(right_mapping[i] < 0 ? -1 : right_mapping[i] + new_width);
+    node.left_keys = Mapped(node.left_keys, left_mapping);
+    node.right_keys = Mapped(node.right_keys, right_mapping);
+    if (node.condition != nullptr) node.condition = node.condition->Remap(mapping);
+    RefreshSchema(node);
+    if (LeftColumnsOnly(node.join_type)) mapping.resize(static_cast<size_t>(left_width));
+    return mapping;
+  }
+
+  Mapping PruneAggregate(PlanNode& node, const ColumnSet& needed) {
+    const size_t groups = node.group_columns.size();
+    std::vector<AggregateCall> kept;
+    Mapping mapping = Iota(groups);
+    for (size_t i = 0; i < node.calls.size(); ++i) {
+      const bool last_column = groups == 0 && kept.empty() && i + 1 == node.calls.size();
+      const bool keep = needed.count(static_cast<int>(groups + i)) > 0 || last_column;
+      mapping.push_back(keep ? static_cast<int>(groups + kept.size()) : -1);
+      if (keep) kept.push_back(node.calls[i]);
+    }
+    ColumnSet below(node.group_columns.begin(), node.group_columns.end());
+    for (const AggregateCall& call : kept) {
+      if (call.argument >= 0) below.insert(call.argument);
+      if (call.filter >= 0) below.insert(call.filter);
+    }
+    const Mapping input = PruneExactly(node.inputs[0], below);
+    node.group_columns = Mapped(node.group_columns, input);
+    for (AggregateCall& call : kept) {
+      if (call.argument >= 0) call.argument = input[static_cast<size_t>(call.argument)];
+      if (call.filter >= 0) call.filter = input[static_cast<size_t>(call.filter)];
+    }
+    node.calls = std::move(kept);
+    RefreshSchema(node);
+    return mapping;
+  }
+
+  Mapping PruneUnion(PlanNode& node, const ColumnSet& needed) {
+    ColumnSet columns = needed;
+    if (columns.empty()) columns.insert(0);
+    const std::vector<int> kept(columns.begin(), columns.end());
+    Mapping mapping(node.schema->size(), -1);
+    for (size_t i = 0; i < kept.size(); ++i) mapping[static_cast<size_t>(kept[i])] = static_cast<int>(i);
+    for (PlanPtr& input : node.inputs) {
+      const Mapping arm = Prune(input, columns);
+      input = SelectColumns(input, Mapped(kept, arm));
+    }
+    RefreshSchema(node);
+    return mapping;
+  }
+
+  Mapping PruneNormalise(PlanNode& node, const ColumnSet& needed) {
+    ColumnSet below = needed;
+    AddAll(node.key, below);
+    const Mapping mapping = Prune(node.inputs[0], below);
+    node.key = Mapped(node.key, mapping);
+    RefreshSchema(node);
+    return mapping;
+  }
+
+  const Catalog& catalog_;
+};
+
+void CollectScans(PlanPtr& node, std::map<std::string, std::vector<PlanPtr*>>& scans) {
+  if (node->kind == NodeKind::kScan) scans[node->relation].push_back(&node);
+  for (PlanPtr& input : node->inputs) CollectScans(input, scans);
+}
+
+}  // namespace
+
+void PruneColumns(PlanPtr& sink, const Catalog& catalog) {
+  const std::vector<int> all = Iota(sink->schema->size());
+  Pruner pruner(catalog);
+  const Mapping mapping = pruner.Prune(sink->inputs[0], {all.begin(), all.end()});
+  const std::vector<std::string> names = ColumnNames(*sink->schema);
+  PlanPtr exact = SelectColumns(sink->inputs[0], mapping);
+  if (ColumnNames(*exact->schema) != names) {
+    std::vector<ExpressionPtr> columns = ColumnExpressions(*exact->schema);
+    exact = NewProject(std::move(exact), std::move(columns), names);
+  }
+  sink->inputs[0] = std::move(exact);
+  RefreshSchema(*sink);
+}
+
+void UnifyScans(std::vector<PlanPtr>& sinks, const Catalog& catalog) {
+  std::map<std::string, std::vector<PlanPtr*>> scans;
+  for (PlanPtr& sink : sinks) CollectScans(sink, scans);
+  for (auto& [relation, places] : scans) {
+    ColumnSet columns;
+    for (PlanPtr* scan : places) AddAll((*scan)->scan_columns, columns);
+    const std::vector<int> all(columns.begin(), columns.end());
+    for (PlanPtr* scan : places) {
+      std::vector<int> wanted;
+      for (const int column : (*scan)->scan_columns) {
+        wanted.push_back(static_cast<int>(std::find(all.begin(), all.end(), column) - all.begin()));
+      }
+      *scan = SelectColumns(NewScan(*catalog.Find(relation), all), wanted);
+    }
+  }
+}
+
+}  // namespace weir
