@@ -13,7 +13,7 @@
 namespace weir::testing {
 
 // A column "name: type"; `path` as the job file writes it.
-inline SourceColumn Column(const std::string& name, std::string_view type, std::string_view path = {}) {
+inline SourceColumn Declare(const std::string& name, std::string_view type, std::string_view path = {}) {
   SourceColumn column;
   column.name = name;
   const auto parsed = ParseType(type);
@@ -25,7 +25,7 @@ inline SourceColumn Column(const std::string& name, std::string_view type, std::
 }
 
 inline SourceColumn MetadataColumn(const std::string& name, std::string_view type, Metadata metadata) {
-  SourceColumn column = Column(name, type);
+  SourceColumn column = Declare(name, type);
   column.metadata = metadata;
   return column;
 }

@@ -12,7 +12,7 @@ using ::testing::IsEmpty;
 // One column v, one message with this JSON for v; the value, or the error.
 std::string Value(std::string_view type, const std::string& json, Typing typing = Typing::kStrict,
                   FormatKind format = FormatKind::kJson, TimeUnit unit = TimeUnit::kMilliseconds) {
-  SourceColumn column = Column("v", type);
+  SourceColumn column = Declare("v", type);
   column.unit = unit;
   DecoderOptions options = Options({column}, format);
   options.typing = typing;
@@ -24,7 +24,7 @@ std::string Value(std::string_view type, const std::string& json, Typing typing 
 std::string Lenient(std::string_view type, const std::string& json) { return Value(type, json, Typing::kLenient); }
 
 TEST(JsonDecoder, FieldsInAnyOrderAmongOthers) {
-  const DecoderOptions options = Options({Column("id", "bigint"), Column("s", "string"), Column("d", "double")});
+  const DecoderOptions options = Options({Declare("id", "bigint"), Declare("s", "string"), Declare("d", "double")});
   const Decoded decoded =
       Decode(options, {R"({"id":1,"s":"x","d":0.5})", R"({"d":1.5,"x":{"id":7,"a":[1,{"b":null}]},"s":"y","id":2})",
                        R"( { "id" : 3 , "s" : "z" } )", "{}"});
@@ -34,14 +34,14 @@ TEST(JsonDecoder, FieldsInAnyOrderAmongOthers) {
 }
 
 TEST(JsonDecoder, OnlyTheColumnsRead) {
-  DecoderOptions options = Options({Column("a", "bigint"), Column("b", "bigint"), Column("c", "bigint")});
+  DecoderOptions options = Options({Declare("a", "bigint"), Declare("b", "bigint"), Declare("c", "bigint")});
   options.read = {2, 0};
   const Decoded decoded = Decode(options, {R"({"a":1,"b":"no number, but nobody reads it","c":3})"});
   EXPECT_EQ(decoded.rows, "+I 3 1\n");
 }
 
 TEST(JsonDecoder, ABadRecordLeavesNothingBehind) {
-  const DecoderOptions options = Options({Column("id", "bigint"), Column("s", "string"), Column("n", "int")});
+  const DecoderOptions options = Options({Declare("id", "bigint"), Declare("s", "string"), Declare("n", "int")});
   const Decoded decoded = Decode(options, {R"({"id":1,"s":"x","n":1})", R"({"id":2,"s":"y","n":"z"})",
                                            R"({"id":3,"s":"y")", R"({"id":4,"s":null,"n":4})"});
   EXPECT_EQ(decoded.rows, "+I 1 'x' 1\n+I 4 NULL 4\n");
@@ -50,7 +50,8 @@ TEST(JsonDecoder, ABadRecordLeavesNothingBehind) {
 }
 
 TEST(JsonDecoder, TheLastOfEqualKeysCounts) {
-  const DecoderOptions options = Options({Column("id", "bigint"), Column("n", "bigint"), Column("p", "bigint", "o.p")});
+  const DecoderOptions options =
+      Options({Declare("id", "bigint"), Declare("n", "bigint"), Declare("p", "bigint", "o.p")});
   const Decoded decoded = Decode(options, {
                                               R"({"id":1,"n":4,"n":77})",
                                               R"({"n":5,"id":2,"o":{"p":1,"p":2},"\u006e":6})",
@@ -65,23 +66,23 @@ TEST(JsonDecoder, TheLastOfEqualKeysCounts) {
 
 TEST(JsonDecoder, KeysWithEscapesCaseAndDots) {
   const DecoderOptions options =
-      Options({Column("id", "bigint"), Column("caf\xc3\xa9", "bigint"), Column("x", "bigint", "user.id"),
-               Column("y", "bigint", "\"user.id\""), Column("z", "bigint", "attrs.\"b.c\"")});
+      Options({Declare("id", "bigint"), Declare("caf\xc3\xa9", "bigint"), Declare("x", "bigint", "user.id"),
+               Declare("y", "bigint", "\"user.id\""), Declare("z", "bigint", "attrs.\"b.c\"")});
   const Decoded decoded = Decode(options, {R"({"i\u0064":9,"caf\u00e9":2,"ID":5,"Id":6})",
                                            R"({"user.id":5,"user":{"id":6},"attrs":{"a":1,"b.c":2}})"});
   EXPECT_EQ(decoded.rows, "+I 9 2 NULL NULL NULL\n+I NULL NULL 6 5 2\n");
 }
 
 TEST(JsonDecoder, ParentsThatAreNoObject) {
-  const DecoderOptions options = Options({Column("id", "bigint"), Column("city", "string", "loc.city")});
+  const DecoderOptions options = Options({Declare("id", "bigint"), Declare("city", "string", "loc.city")});
   const Decoded decoded = Decode(options, {R"({"id":1,"loc":{"city":"Oslo"}})", R"({"id":2,"loc":null})", R"({"id":3})",
                                            R"({"id":4,"loc":"x"})", R"({"id":5,"loc":[{"city":"Bergen"}]})"});
   EXPECT_EQ(decoded.rows, "+I 1 'Oslo'\n+I 2 NULL\n+I 3 NULL\n+I 4 NULL\n+I 5 NULL\n");
 }
 
 TEST(JsonDecoder, SeveralColumnsOfOneField) {
-  const DecoderOptions options = Options({Column("a", "bigint", "v"), Column("b", "double", "v"),
-                                          Column("c", "bigint", "o.x"), Column("d", "string", "o")});
+  const DecoderOptions options = Options({Declare("a", "bigint", "v"), Declare("b", "double", "v"),
+                                          Declare("c", "bigint", "o.x"), Declare("d", "string", "o")});
   DecoderOptions lenient = options;
   lenient.typing = Typing::kLenient;
   const Decoded decoded = Decode(lenient, {R"({"v":3,"o":{"x": 1}})", R"({"o":[1 , 2],"v":4})"});
@@ -188,7 +189,7 @@ TEST(JsonDecoder, Times) {
 }
 
 TEST(JsonDecoder, LocalTimesTakeTheZoneOfTheJob) {
-  DecoderOptions options = Options({Column("ts", "timestamp_ltz(3)")});
+  DecoderOptions options = Options({Declare("ts", "timestamp_ltz(3)")});
   options.time_zone = "Europe/Berlin";
   const Decoded decoded = Decode(
       options, {R"({"ts":"2024-10-27 02:30:00"})", R"({"ts":"2024-03-31 02:30:00"})", R"({"ts":1700000000000})"});
@@ -208,7 +209,8 @@ TEST(JsonDecoder, Arrays) {
   EXPECT_EQ(Value("array<bigint>", "[1,]"), "']' at byte 8 where a value should be");
   EXPECT_EQ(Value("array<boolean>", "[true,false,null]"), "[true,false,null]");
   EXPECT_EQ(Value("array<decimal(5,2)>", "[1.005,2]"), "[1.01,2.00]");
-  const Decoded decoded = Decode(Options({Column("v", "array<bigint>")}), {R"({"v":[1,"x"],"v":[7]})", R"({"v":[8]})"});
+  const Decoded decoded =
+      Decode(Options({Declare("v", "array<bigint>")}), {R"({"v":[1,"x"],"v":[7]})", R"({"v":[8]})"});
   EXPECT_EQ(decoded.rows, "+I [7]\n+I [8]\n");
 }
 
@@ -288,7 +290,7 @@ TEST(JsonDecoder, EveryFaultOfADocumentIsFound) {
     for (const char* column : {"id", "a", "s", "other"}) {
       // An array column takes none of the values above, so that a fault of the type could hide nothing: read it
       // leniently.
-      DecoderOptions options = Options({Column(column, "string")});
+      DecoderOptions options = Options({Declare(column, "string")});
       options.typing = Typing::kLenient;
       const Decoded decoded = Decode(options, {R"({"id":0,"a":1,"s":2})", text, R"({"id":1,"a":2,"s":3})"});
       EXPECT_EQ(decoded.errors.size(), 1U) << text << " reading " << column << ": " << decoded.rows;
@@ -298,7 +300,7 @@ TEST(JsonDecoder, EveryFaultOfADocumentIsFound) {
 }
 
 TEST(JsonDecoder, WhatLooksOddAndIsFine) {
-  const DecoderOptions options = Options({Column("id", "bigint")});
+  const DecoderOptions options = Options({Declare("id", "bigint")});
   const std::string nested = std::string(200, '[') + std::string(200, ']');
   const Decoded decoded =
       Decode(options, {"\xEF\xBB\xBF{\"id\":1}", "{\"id\":2}\r\n ", "{\n \"id\" : 3 ,\n\t\"x\" : [ ] }\n",
@@ -312,12 +314,13 @@ TEST(JsonDecoder, LongTextsAndManyKeys) {
   std::string text = "{";
   for (int i = 0; i < 2000; ++i) text += "\"key_number_" + std::to_string(i) + "\":\"" + std::string(100, 'x') + "\",";
   text += "\"" + std::string(500, 'k') + "\":1,\"v\":7}";
-  const Decoded decoded = Decode(Options({Column("v", "bigint"), Column(std::string(500, 'k'), "int")}), {text, text});
+  const Decoded decoded =
+      Decode(Options({Declare("v", "bigint"), Declare(std::string(500, 'k'), "int")}), {text, text});
   EXPECT_EQ(decoded.rows, "+I 7 1\n+I 7 1\n");
 }
 
 TEST(JsonDecoder, TheOrderOfKeysMayChangeFromRowToRow) {
-  const DecoderOptions options = Options({Column("a", "bigint"), Column("ab", "bigint"), Column("b", "bigint")});
+  const DecoderOptions options = Options({Declare("a", "bigint"), Declare("ab", "bigint"), Declare("b", "bigint")});
   const Decoded decoded =
       Decode(options, {R"({"a":1,"ab":2,"b":3})", R"({"b":3,"ab":2,"a":1})", R"({"ab":2,"x":0,"b":3})",
                        R"({"a":1,"ab":2,"b":3})", R"({"x":0,"ab":2,"xx":0})"});
@@ -325,11 +328,11 @@ TEST(JsonDecoder, TheOrderOfKeysMayChangeFromRowToRow) {
 }
 
 TEST(JsonDecoder, DefaultsAreForMissingFields) {
-  SourceColumn a = Column("a", "bigint");
+  SourceColumn a = Declare("a", "bigint");
   a.default_value = "7";
-  SourceColumn b = Column("b", "string", "o.b");
+  SourceColumn b = Declare("b", "string", "o.b");
   b.default_value = "x";
-  SourceColumn c = Column("c", "array<int>");
+  SourceColumn c = Declare("c", "array<int>");
   c.default_value = "[1,null]";
   const Decoded decoded =
       Decode(Options({a, b, c}), {"{}", R"({"a":null,"o":{"b":null},"c":[]})", R"({"a":1,"o":{"b":"y"}})"});
@@ -340,7 +343,7 @@ TEST(JsonDecoder, DefaultsAreForMissingFields) {
 }
 
 TEST(JsonDecoder, ThePrimaryKeyIsNotNullEvenWhenNobodyReadsIt) {
-  DecoderOptions options = Options({Column("id", "bigint"), Column("v", "bigint")});
+  DecoderOptions options = Options({Declare("id", "bigint"), Declare("v", "bigint")});
   options.primary_key = {0};
   const std::vector<std::string> texts = {R"({"v":1})", R"({"id":null,"v":2})", R"({"id":3,"v":3})"};
   EXPECT_EQ(Decode(options, texts).rows, "+I 3 3\n");
@@ -352,7 +355,7 @@ TEST(JsonDecoder, ThePrimaryKeyIsNotNullEvenWhenNobodyReadsIt) {
 
 TEST(JsonDecoder, MetadataOfTheMessage) {
   const DecoderOptions options =
-      Options({Column("id", "bigint"), MetadataColumn("k", "string", Metadata::kKey),
+      Options({Declare("id", "bigint"), MetadataColumn("k", "string", Metadata::kKey),
                MetadataColumn("ts", "timestamp(3)", Metadata::kTimestamp),
                MetadataColumn("p", "int", Metadata::kPartition), MetadataColumn("o", "bigint", Metadata::kOffset)});
   Messages messages;
@@ -375,14 +378,14 @@ TEST(JsonDecoder, TombstonesOfAnAppendSourceAreDroppedAndCounted) {
   messages.Add(R"({"id":1})");
   messages.AddTombstone("u1");
   messages.Add("");
-  const Decoded decoded = Decode(Options({Column("id", "bigint")}), messages);
+  const Decoded decoded = Decode(Options({Declare("id", "bigint")}), messages);
   EXPECT_EQ(decoded.rows, "+I 1\n");
   EXPECT_EQ(decoded.tombstones, 1U);
   EXPECT_THAT(decoded.errors, ElementsAre("an empty document"));
 }
 
 TEST(JsonDecoder, ATombstoneDeletesTheKeyThatIsMetadata) {
-  DecoderOptions options = Options({MetadataColumn("k", "string", Metadata::kKey), Column("v", "bigint")});
+  DecoderOptions options = Options({MetadataColumn("k", "string", Metadata::kKey), Declare("v", "bigint")});
   options.primary_key = {0};
   options.upsert = true;
   Messages messages;
@@ -398,7 +401,7 @@ TEST(JsonDecoder, ATombstoneDeletesTheKeyThatIsMetadata) {
 }
 
 TEST(JsonDecoder, ATombstoneDeletesTheKeyThatIsAnObject) {
-  DecoderOptions options = Options({Column("v", "bigint"), Column("b", "string"), Column("a", "bigint")});
+  DecoderOptions options = Options({Declare("v", "bigint"), Declare("b", "string"), Declare("a", "bigint")});
   options.primary_key = {2, 1};
   options.upsert = true;
   Messages messages;
@@ -412,7 +415,7 @@ TEST(JsonDecoder, ATombstoneDeletesTheKeyThatIsAnObject) {
 }
 
 TEST(JsonDecoder, ATombstoneDeletesTheKeyThatIsPlainText) {
-  DecoderOptions options = Options({Column("id", "bigint"), Column("v", "bigint")});
+  DecoderOptions options = Options({Declare("id", "bigint"), Declare("v", "bigint")});
   options.primary_key = {0};
   options.upsert = true;
   Messages messages;
@@ -427,7 +430,8 @@ TEST(JsonDecoder, ATombstoneDeletesTheKeyThatIsPlainText) {
 }
 
 TEST(JsonDecoder, ChangelogsCarryTheKindOfTheRow) {
-  const DecoderOptions options = Options({Column("id", "bigint"), Column("m", "bitmap32")}, FormatKind::kChangelogJson);
+  const DecoderOptions options =
+      Options({Declare("id", "bigint"), Declare("m", "bitmap32")}, FormatKind::kChangelogJson);
   const Decoded decoded = Decode(options, {R"({"op":"+I","id":1})", R"({"op":"-U","id":1})",
                                            R"({"id":2,"op":"+U","m":"Zm9v"})", R"({"id":3,"op":"-D"})", R"({"id":4})",
                                            R"({"op":"X","id":5})", R"({"op":null})", R"({"op":"?","op":"-D","id":6})"});
@@ -447,7 +451,7 @@ TEST(JsonDecoder, PathsOfTheJobFile) {
 }
 
 TEST(JsonDecoder, DebeziumIsRefusedByName) {
-  EXPECT_THAT(Decode(Options({Column("id", "bigint")}, FormatKind::kDebeziumJson), Messages()).errors,
+  EXPECT_THAT(Decode(Options({Declare("id", "bigint")}, FormatKind::kDebeziumJson), Messages()).errors,
               ElementsAre("format debezium_json is not available yet"));
 }
 
