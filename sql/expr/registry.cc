@@ -18,7 +18,7 @@ const Registry& AllRules() {
     Registry all;
     for (const auto rules :
          {ArithmeticRules(), ComparisonRules(), LogicRules(), ConditionalRules(), TextRules(), TextSliceRules(),
-          PatternRules(), MathRules(), TimeRules(), TimeFormatRules(), ArrayRules()}) {
+          PatternRules(), RegexpRules(), MathRules(), TimeRules(), TimeFormatRules(), ArrayRules()}) {
       for (const FunctionRule& rule : rules) {
         WEIR_CHECK(all.emplace(rule.name, rule).second);
       }
@@ -64,7 +64,8 @@ Result<ExpressionPtr> AcceptOne(char parameter, const ExpressionPtr& argument) {
       break;
     case 't':
       if (type.IsTimestamp()) return argument;
-      if (open || type.kind == TypeKind::kDate) return Coerce(argument, TimestampType(6));
+      if (type.kind == TypeKind::kDate) return MakeCast(argument, TimestampType(0));
+      if (open) return Coerce(argument, TimestampType(6));
       break;
     case 'x':
       if (type.IsTimestamp() || type.kind == TypeKind::kDate || type.kind == TypeKind::kTime ||

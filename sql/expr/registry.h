@@ -42,6 +42,7 @@ std::span<const FunctionRule> ConditionalRules();
 std::span<const FunctionRule> TextRules();
 std::span<const FunctionRule> TextSliceRules();
 std::span<const FunctionRule> PatternRules();
+std::span<const FunctionRule> RegexpRules();
 std::span<const FunctionRule> MathRules();
 std::span<const FunctionRule> TimeRules();
 std::span<const FunctionRule> TimeFormatRules();
