@@ -106,6 +106,7 @@ class Join final : public Operator {
   void Finish(Change& change);
   void FinishExistence(const Change& change);
   void FinishChunk();
+  void FreeGarbage();
   uint32_t OldRow(const Change& change) const {
     return change.has_old() ? output_->OldRow(change.old_number) : JoinOutput::kNoRow;
   }
@@ -140,7 +141,7 @@ class Join final : public Operator {
   std::vector<uint64_t> hashes_;
   std::vector<uint8_t> null_keys_;
   EncodedRows keys_;
-  std::vector<std::pair<uint64_t, Ref>> empty_groups_;  // may be empty: looked at after the chunk
+  std::vector<std::pair<uint64_t, Ref>> empty_groups_;  // may be empty: looked at when the batch is done
 
   // --- the chunk -----------------------------------------------------------------------------------------------------------
   std::vector<Change> changes_;  // unfinished ones of the last chunk first
@@ -209,6 +210,7 @@ Result<Progress> Join::Process(int input, const Batch& batch, Output& out) {
       FinishChunk();
     }
     if (changes_.empty() && row_ == batch_.rows()) {
+      FreeGarbage();
       busy_ = false;
       batch_ = Batch();
       return Progress::kDone;
@@ -592,8 +594,10 @@ void Join::FinishChunk() {
     ++done;
   }
   changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(done));
-  // A later change, already resolved, may still retract one of these rows' keys; the rows themselves are unlinked.
-  if (!changes_.empty()) return;
+}
+
+// At the end of a batch: until then resolved changes may name retracted rows and groups.
+void Join::FreeGarbage() {
   for (const Ref ref : garbage_) state_.Free(ref);
   garbage_.clear();
   for (const auto& [hash, group] : empty_groups_) {

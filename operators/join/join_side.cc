@@ -10,10 +10,12 @@ bool Contains(const std::vector<int>& columns, int column) {
 }
 
 // A unique column comes back from its canonical form as it was, unless it is a floating-point number: -0.0.
+// Rows that are found by equality keep every column: a retraction of a row that is not there must not find another.
 std::vector<int> RestColumns(const JoinInput& input, const std::vector<int>& used, bool unique) {
   std::vector<int> rest;
   for (int column = 0; column < static_cast<int>(input.schema->size()); ++column) {
-    if (!Contains(used, column) && !Contains(input.keys, column)) continue;
+    const bool compared = !unique && input.mode != ChangelogMode::kAppend;
+    if (!compared && !Contains(used, column) && !Contains(input.keys, column)) continue;
     const bool exact = (*input.schema)[static_cast<size_t>(column)].type.physical() != Physical::kDouble;
     if (!(unique && exact && Contains(input.unique, column))) rest.push_back(column);
   }

@@ -1,7 +1,7 @@
 // One input of a regular join: which of its columns are kept and how its rows lie in the arena.
 //
 // A kept row is its unique columns (canonical, the prefix by which it is found) and then the other kept columns (exact).
-// Only columns that the output, the condition or a key needs are kept.
+// Only columns that the output, the condition or a key needs are kept, unless rows are found by equality.
 #pragma once
 
 #include <span>
