@@ -158,8 +158,9 @@ Status MakeComparable(ExpressionPtr& left, ExpressionPtr& right) {
     right = AtScaleOf(right, left->type());
     return {};
   }
-  left = both[0];
-  right = both[1];
+  // A timestamp(3) next to a timestamp(6) is compared as it is.
+  if (!SameValues(left->type(), *unified)) left = both[0];
+  if (!SameValues(right->type(), *unified)) right = both[1];
   return {};
 }
 

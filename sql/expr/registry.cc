@@ -121,7 +121,7 @@ std::vector<std::string> SimilarFunctions(const std::string& lower_name) {
     if (!IsFunctionName(name) || name == lower_name) continue;
     const size_t distance = EditDistance(lower_name, name);
     // Two letters of a word of three is another word.
-    if (distance <= 2 && distance * 2 < name.size()) close.emplace_back(distance, name);
+    if (distance <= 2 && distance * 2 < std::min(name.size(), lower_name.size())) close.emplace_back(distance, name);
   }
   std::sort(close.begin(), close.end());
   std::vector<std::string> names;

@@ -215,7 +215,8 @@ Result<ExpressionPtr> BindToHex(const std::string& name, Arguments arguments) {
 }
 
 Result<ExpressionPtr> BindMd5(const std::string& name, Arguments arguments) {
-  return Bind(name, arguments[0]->type().kind == TypeKind::kBytes ? "*" : "s", std::move(arguments),
+  const View parameters = arguments[0]->type().kind == TypeKind::kBytes ? "*" : "s";
+  return Bind(name, parameters, std::move(arguments),
               [](const KernelInput& input) { return MapText<View>(input, StringType(), AppendMd5); });
 }
 

@@ -61,7 +61,7 @@ TEST(ExprBuild, RemapAndColumns) {
   Table t;
   t.Add("string", {"x", "y"});
   t.Add("decimal(12,2)", {"1.00", "2.00"});
-  EXPECT_EQ(t.Eval(guarded->Remap({1})), "1.00000000000000 NULL");
+  EXPECT_EQ(t.Eval(guarded->Remap({1})), "1.0000000000000 NULL");
 }
 
 TEST(ExprBuild, SignaturesTellExpressionsApart) {
@@ -74,7 +74,7 @@ TEST(ExprBuild, SignaturesTellExpressionsApart) {
 TEST(ExprBuild, UnknownFunctionsAreNamedWithTheirLikes) {
   EXPECT_EQ(EvalOne("foo", {Lit(1), Lit("x")}), "plan: function foo(bigint, string) does not exist");
   EXPECT_EQ(EvalOne("substrng", {Lit("x")}),
-            "plan: function substrng(string) does not exist; did you mean substring?");
+            "plan: function substrng(string) does not exist; did you mean substring or substr?");
   EXPECT_EQ(EvalOne("upper", {Lit(1)}), "plan: function upper(bigint) does not exist");
   EXPECT_EQ(EvalOne("upper", {}), "plan: function upper() does not exist");
   EXPECT_TRUE(IsKnownFunction("upper"));
