@@ -5,7 +5,7 @@
 #include "jobs/cli/examples.h"
 #include "jobs/cli/exit_codes.h"
 #include "jobs/cli/verbs.h"
-#include "jobs/job_file/diagnostics.h"
+#include "sql/plan/suggest.h"
 
 namespace weir {
 

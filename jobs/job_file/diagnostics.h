@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/base/result.h"
@@ -36,10 +35,5 @@ class Diagnostics {
   std::string file_;
   std::vector<Entry> entries_;
 };
-
-// The candidate that a misspelt word most likely means; empty when none is near.
-std::string NearestWord(std::string_view word, const std::vector<std::string>& candidates);
-// "; did you mean parallelism?", or nothing.
-std::string DidYouMean(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace weir

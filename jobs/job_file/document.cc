@@ -67,7 +67,7 @@ DocumentNode Copy(const YAML::Node& from, const Places& places, Diagnostics& out
         }
         node.members.push_back({key, position, Copy(member.second, places, out)});
         // An empty value has no place of its own.
-        if (node.members.back().value.position.line == 0) node.members.back().value.position = position;
+        if (node.members.back().value.IsNull()) node.members.back().value.position = position;
       }
       break;
     default: break;

@@ -11,6 +11,7 @@
 
 #include "engine/base/clock.h"
 #include "jobs/job_file/document.h"
+#include "sql/plan/suggest.h"
 
 namespace weir {
 

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "jobs/job_file/document.h"
+#include "sql/plan/suggest.h"
 
 namespace weir {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "jobs/job_file/map_reader.h"
+#include "sql/plan/suggest.h"
 
 namespace weir {
 namespace {

@@ -5,6 +5,7 @@
 #include "jobs/job_file/map_reader.h"
 #include "jobs/job_file/read_columns.h"
 #include "jobs/job_file/read_sections.h"
+#include "sql/plan/suggest.h"
 
 namespace weir {
 namespace {

@@ -10,6 +10,7 @@
 #include "engine/data/text.h"
 #include "jobs/replay/replay_json.h"
 #include "jobs/replay/replay_value.h"
+#include "sql/plan/suggest.h"
 
 namespace weir {
 namespace {

@@ -1,0 +1,129 @@
+// Broken job files and the exact lines they must give.  One row a kind of mistake.
+#include <gtest/gtest.h>
+
+#include "tests/jobs/job_text.h"
+
+namespace weir {
+namespace {
+
+struct Broken {
+  const char* name;
+  const char* text;
+  const char* errors;
+};
+
+class JobFileErrors : public ::testing::TestWithParam<Broken> {};
+
+TEST_P(JobFileErrors, AreExact) { EXPECT_EQ(ReadErrors(GetParam().text), GetParam().errors); }
+
+const Broken kBroken[] = {
+    {"NotYaml", "name: [a, b\noptions: {}\n", "job.yaml:2:8: not valid YAML: end of sequence flow not found\n"},
+    {"NotAMap", "- a\n- b\n", "job.yaml:1:1: a job file has the keys name, options, sources, sinks and queries\n"},
+    {"Empty", "", "job.yaml:1:1: a job file has the keys name, options, sources, sinks and queries\n"},
+    {"TwoDocuments", "queries: [SELECT 1]\n---\nname: b\n", "job.yaml:3:1: a job file is one YAML document\n"},
+    {"Tab", "name: a\noptions:\n\tparallelism: 2\n", "job.yaml:3:1: a tab in the indentation; YAML wants spaces\n"},
+    {"KeyTwice", "name: a\nqueries: [q]\nname: b\n",
+     "job.yaml:3:1: key name is given twice; the first is in line 1\n"},
+    {"NestedKeyTwice", "queries: [q]\noptions: {parallelism: 1, join: auto, parallelism: 2}\n",
+     "job.yaml:2:39: key parallelism is given twice; the first is in line 2\n"},
+    {"UnknownKey", "queries: [q]\nsource: {}\n",
+     "job.yaml:2:1: unknown key source in the job file; did you mean sources?\n"},
+    {"UnknownOption", "queries: [q]\noptions:\n  paralelism: 2\n",
+     "job.yaml:3:3: unknown key paralelism in options; did you mean parallelism?\n"},
+    {"NoQueries", "name: a\n", "job.yaml:1:1: the job file needs queries\n"},
+    {"EmptyQueries", "queries:\n", "job.yaml:1:1: queries takes a list: - INSERT INTO sink SELECT ...\n"},
+    {"EmptyQuery", "queries:\n  - \"  \"\n", "job.yaml:2:5: the query is empty\n"},
+    {"QueryWithoutSql", "queries:\n  - {name: a}\n", "job.yaml:2:5: a query needs sql\n"},
+    {"Parallelism", "queries: [q]\noptions: {parallelism: 0}\n",
+     "job.yaml:2:24: parallelism: 0 is out of range (1 to 128)\n"},
+    {"ParallelismText", "queries: [q]\noptions: {parallelism: two}\n",
+     "job.yaml:2:24: parallelism: 'two' is not an integer\n"},
+    {"Join", "queries: [q]\noptions: {join: regulr}\n",
+     "job.yaml:2:17: join: 'regulr' is none of auto, regular, delta; did you mean regular?\n"},
+    {"Rocksdb", "queries: [q]\noptions: {state: rocksdb}\n",
+     "job.yaml:2:18: state: rocksdb is not in this version yet; state: memory is the one there is\n"},
+    {"Interval", "queries: [q]\noptions:\n  checkpoint: {interval: 10 seconds, retain: 0}\n",
+     "job.yaml:3:26: interval: '10 seconds' is not a duration; write 500ms, 10s, 5m, 1h or 7d\n"
+     "job.yaml:3:46: retain: 0 is out of range (1 to 1000)\n"},
+    {"Memory", "queries: [q]\noptions: {memory: 4GB}\n",
+     "job.yaml:2:19: memory: '4GB' is not a size; write 64KiB, 512MiB or 2GiB\n"},
+    {"TimeZone", "queries: [q]\noptions: {time_zone: Mars/Base}\n",
+     "job.yaml:2:22: time_zone: 'Mars/Base' is not a time zone; write UTC or Europe/Berlin\n"},
+    {"NoConnector", "queries: [q]\nsources:\n  s: {columns: {a: bigint}}\n",
+     "job.yaml:3:6: source s needs connector\n"},
+    {"Connector", "queries: [q]\nsources:\n  s: {connector: kafak}\n",
+     "job.yaml:3:18: connector: 'kafak' is none of kafka, file, generator, memory; did you mean kafka?\n"},
+    {"TableSource", "queries: [q]\nsources:\n  s: {connector: table, table: t}\n",
+     "job.yaml:3:18: table sources need the table store, which this version does not have yet\n"},
+    {"NoColumns", "queries: [q]\nsources:\n  s: {connector: memory}\n", "job.yaml:3:6: source s needs columns\n"},
+    {"Type", "queries: [q]\nsources:\n  s: {connector: memory, columns: {a: bigin, b: \"decimal(60,2)\"}}\n",
+     "job.yaml:3:39: column a: 'bigin' is not a type; did you mean bigint?\n"
+     "job.yaml:3:49: column b: 'decimal(60,2)' is not a type\n"},
+    {"ColumnKey", "queries: [q]\nsources:\n  s: {connector: memory, columns: {a: {type: bigint, pth: x}}}\n",
+     "job.yaml:3:54: unknown key pth in column a; did you mean path?\n"},
+    {"Unit", "queries: [q]\nsources:\n  s: {connector: memory, columns: {a: {type: bigint, unit: seconds}}}\n",
+     "job.yaml:3:60: unit is for timestamps; column a is a bigint\n"},
+    {"PrimaryKey", "queries: [q]\nsources:\n  s: {connector: memory, columns: {id: bigint}, primary_key: [idd]}\n",
+     "job.yaml:3:63: there is no column idd; did you mean id?\n"},
+    {"PrimaryKeyTwice", "queries: [q]\nsources:\n  s: {connector: memory, columns: {id: bigint}, primary_key: [id, id]}\n",
+     "job.yaml:3:67: primary_key: column id is given twice\n"},
+    {"UpsertWithoutKey", "queries: [q]\nsources:\n  s: {connector: memory, columns: {id: bigint}, changelog: upsert}\n",
+     "job.yaml:3:60: changelog: upsert needs a primary_key: rows of one key replace each other\n"},
+    {"EventTime",
+     "queries: [q]\nsources:\n  s: {connector: memory, columns: {id: bigint}, event_time: {column: id, watermark: soon}}\n",
+     "job.yaml:3:70: event_time: column id is a bigint, not a timestamp\n"
+     "job.yaml:3:85: watermark: 'soon' is not a duration; write 500ms, 10s, 5m, 1h or 7d\n"},
+    {"ForeignKey", "queries: [q]\nsources:\n  s: {connector: memory, columns: {id: bigint}, topic: t}\n",
+     "job.yaml:3:49: source s takes no topic\n"},
+    {"KafkaNeedsTopic", "queries: [q]\nsources:\n  s: {connector: kafka, brokers: b, columns: {id: bigint}}\n",
+     "job.yaml:3:6: source s needs topic\n"},
+    {"Start", "queries: [q]\nsources:\n  s: {connector: kafka, brokers: b, topic: t, columns: {id: bigint}, start: timestamp}\n",
+     "job.yaml:3:77: start: timestamp needs the time; write {timestamp: 2026-11-01T00:00:00Z}\n"},
+    {"KafkaProperty",
+     "queries: [q]\nsources:\n  s:\n    connector: kafka\n    brokers: b\n    topic: t\n    columns: {id: bigint}\n"
+     "    end: today\n",
+     "job.yaml:8:10: end: 'today' is none of latest\n"},
+    {"DeadLetter", "queries: [q]\nsources:\n  s: {connector: memory, columns: {id: bigint}, on_error: {dead_letter: d}}\n",
+     "job.yaml:3:59: on_error: dead_letter is not in this version yet; fail and skip are\n"},
+    {"Kind", "queries: [q]\nsources:\n  s: {connector: generator, kind: order}\n",
+     "job.yaml:3:35: kind: there is no generator 'order'; did you mean orders?\n"},
+    {"GeneratorColumn", "queries: [q]\nsources:\n  s: {connector: generator, kind: orders, columns: {order_id: int, x: int}}\n",
+     "job.yaml:3:52: the generator's column order_id is a bigint\n"
+     "job.yaml:3:52: the generator orders makes no column x\n"},
+    {"Table", "queries: [q]\ntables:\n  t: {columns: {a: bigint}, primry_key: [a]}\n",
+     "job.yaml:3:3: tables need the table store, which this version does not have yet\n"
+     "job.yaml:3:29: unknown key primry_key in table t; did you mean primary_key?\n"},
+    {"SinkConnector", "queries: [q]\nsinks:\n  s: {path: x}\n", "job.yaml:3:6: sink s needs connector\n"},
+    {"ExactlyOnce", "queries: [q]\nsinks:\n  s: {connector: kafka, brokers: b, topic: t, delivery: exactly_once}\n",
+     "job.yaml:3:57: delivery: exactly_once needs Kafka transactions, which this version does not have yet; "
+     "at_least_once is the default\n"},
+    {"FullNeedsKinds", "queries: [q]\nsinks:\n  s: {connector: kafka, brokers: b, topic: t, changelog: full}\n",
+     "job.yaml:3:58: changelog: full needs format: changelog_json, which says what a change is\n"},
+    {"NameTwice", "queries: [q]\nsources:\n  s: {connector: memory, columns: {a: int}}\nsinks:\n  s: {connector: print}\n",
+     "job.yaml:5:3: s is a name in sources already\n"},
+    {"Variable", "queries: [q]\nsinks:\n  s: {connector: file, path: \"${NOWHERE}\"}\n",
+     "job.yaml:3:30: the environment variable NOWHERE is not set; write ${NOWHERE:-default} to give it a default\n"},
+    {"ColumnsInCharacters", "queries: [q]\nsinks:\n  \"é\": {connector: prnt}\n",
+     "job.yaml:3:20: connector: 'prnt' is none of kafka, file, print, blackhole, memory; did you mean print?\n"},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, JobFileErrors, ::testing::ValuesIn(kBroken),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(JobFileErrorsTogether, AllAreReportedInTheOrderOfTheFile) {
+  EXPECT_EQ(ReadErrors(R"(name: a
+options: {joins: auto}
+sources:
+  s: {connector: memory, columns: {a: bigit}}
+sinks:
+  out: {connector: fil}
+queries: []
+)"),
+            "job.yaml:2:11: unknown key joins in options; did you mean join?\n"
+            "job.yaml:4:39: column a: 'bigit' is not a type; did you mean bigint?\n"
+            "job.yaml:6:20: connector: 'fil' is none of kafka, file, print, blackhole, memory; did you mean file?\n"
+            "job.yaml:7:10: queries takes a list: - INSERT INTO sink SELECT ...\n");
+}
+
+}  // namespace
+}  // namespace weir
