@@ -26,17 +26,23 @@ template <class F>
 auto WithArithmetic(Arithmetic operation, F&& f) {
   using enum Arithmetic;
   switch (operation) {
-    case kAdd: return f(std::integral_constant<Arithmetic, kAdd>{});
-    case kSubtract: return f(std::integral_constant<Arithmetic, kSubtract>{});
-    case kMultiply: return f(std::integral_constant<Arithmetic, kMultiply>{});
-    case kDivide: return f(std::integral_constant<Arithmetic, kDivide>{});
-    case kModulo: break;
+    case kAdd:
+      return f(std::integral_constant<Arithmetic, kAdd>{});
+    case kSubtract:
+      return f(std::integral_constant<Arithmetic, kSubtract>{});
+    case kMultiply:
+      return f(std::integral_constant<Arithmetic, kMultiply>{});
+    case kDivide:
+      return f(std::integral_constant<Arithmetic, kDivide>{});
+    case kModulo:
+      break;
   }
   return f(std::integral_constant<Arithmetic, kModulo>{});
 }
 
-// --- int64 ---------------------------------------------------------------------------------------------------------------
-// One step; true when it failed.  Never traps, whatever the operands.
+// --- int64
+// --------------------------------------------------------------------------------------------------------------- One
+// step; true when it failed.  Never traps, whatever the operands.
 template <Arithmetic kOperation>
 inline bool StepInt(int64_t a, int64_t b, int64_t& out) {
   if constexpr (kOperation == Arithmetic::kAdd) {
@@ -114,8 +120,9 @@ Kernel IntegerKernel(Arithmetic operation, DataType type) {
   };
 }
 
-// --- decimals ------------------------------------------------------------------------------------------------------------
-// Both sides and the result in int64: the result type has room for every result of + - *, so nothing is checked.
+// --- decimals
+// ------------------------------------------------------------------------------------------------------------ Both
+// sides and the result in int64: the result type has room for every result of + - *, so nothing is checked.
 Kernel SmallDecimalKernel(Arithmetic operation, DataType type, int64_t left_factor, int64_t right_factor) {
   return [=](const KernelInput& input) -> RowResult<ColumnPtr> {
     auto out = StrictResult(input, type);
@@ -136,9 +143,15 @@ Kernel SmallDecimalKernel(Arithmetic operation, DataType type, int64_t left_fact
       }
     };
     switch (operation) {
-      case Arithmetic::kAdd: run([](int64_t a, int64_t b) { return a + b; }); break;
-      case Arithmetic::kSubtract: run([](int64_t a, int64_t b) { return a - b; }); break;
-      default: run([](int64_t a, int64_t b) { return a * b; }); break;
+      case Arithmetic::kAdd:
+        run([](int64_t a, int64_t b) { return a + b; });
+        break;
+      case Arithmetic::kSubtract:
+        run([](int64_t a, int64_t b) { return a - b; });
+        break;
+      default:
+        run([](int64_t a, int64_t b) { return a * b; });
+        break;
     }
     ClearNullRows(*out);
     return ColumnPtr(std::move(out));
@@ -168,7 +181,8 @@ bool StepWide(Int128 a, Int128 b, const Scales& scales, Int128& out) {
       if (!Rescale(b, scales.right, scales.result, right)) return out = left, true;
       return out = left % right, true;
     } else {
-      if (!Rescale(a, scales.left, scales.result, left) || !Rescale(b, scales.right, scales.result, right)) return false;
+      if (!Rescale(a, scales.left, scales.result, left) || !Rescale(b, scales.right, scales.result, right))
+        return false;
       return kOperation == Arithmetic::kAdd ? !__builtin_add_overflow(left, right, &out)
                                             : !__builtin_sub_overflow(left, right, &out);
     }
@@ -216,8 +230,12 @@ Result<ExpressionPtr> MakeDecimalArithmetic(Arithmetic operation, ExpressionPtr 
       type = MultiplyType(a, b);
       capped = a.precision + b.precision > kMaxDecimalDigits;
       break;
-    case Arithmetic::kDivide: type = DivideType(a, b); break;
-    case Arithmetic::kModulo: type = ModuloType(a, b); break;
+    case Arithmetic::kDivide:
+      type = DivideType(a, b);
+      break;
+    case Arithmetic::kModulo:
+      type = ModuloType(a, b);
+      break;
   }
   const bool divides = operation == Arithmetic::kDivide || operation == Arithmetic::kModulo;
   const bool small = !divides && type.physical() == Physical::kInt64 && left->type().physical() == Physical::kInt64 &&
@@ -230,11 +248,12 @@ Result<ExpressionPtr> MakeDecimalArithmetic(Arithmetic operation, ExpressionPtr 
   } else {
     kernel = WideDecimalKernel(operation, type, {a.scale, b.scale, type.scale});
   }
-  return MakeKernelCall({kSymbols[static_cast<size_t>(operation)], type, {left, right}, std::move(kernel),
-                         divides || capped});
+  return MakeKernelCall(
+      {kSymbols[static_cast<size_t>(operation)], type, {left, right}, std::move(kernel), divides || capped});
 }
 
-// --- doubles -------------------------------------------------------------------------------------------------------------
+// --- doubles
+// -------------------------------------------------------------------------------------------------------------
 template <Arithmetic kOperation>
 inline double StepDouble(double a, double b) {
   if constexpr (kOperation == Arithmetic::kAdd) {
@@ -348,8 +367,13 @@ Result<ExpressionPtr> MakeArithmetic(const std::string& name, ExpressionPtr left
 
 std::span<const FunctionRule> ArithmeticRules() {
   static constexpr FunctionRule kRules[] = {
-      {"+", 1, 2, BindArithmetic}, {"-", 1, 2, BindArithmetic}, {"*", 2, 2, BindArithmetic},
-      {"/", 2, 2, BindArithmetic}, {"%", 2, 2, BindArithmetic}, {"mod", 2, 2, [](const std::string&, std::vector<ExpressionPtr> arguments) {
+      {"+", 1, 2, BindArithmetic},
+      {"-", 1, 2, BindArithmetic},
+      {"*", 2, 2, BindArithmetic},
+      {"/", 2, 2, BindArithmetic},
+      {"%", 2, 2, BindArithmetic},
+      {"mod", 2, 2,
+       [](const std::string&, std::vector<ExpressionPtr> arguments) {
          return BindArithmetic("%", std::move(arguments));
        }},
   };

@@ -23,7 +23,8 @@ Result<ExpressionPtr> BindConstructor(const std::string& name, Arguments argumen
     std::string scratch;
     for (size_t row = 0; row < input.rows; ++row) {
       Column elements(element);
-      for (const Operand& argument : input.arguments) elements.AppendFrom(*argument.column, argument.constant ? 0 : row);
+      for (const Operand& argument : input.arguments)
+        elements.AppendFrom(*argument.column, argument.constant ? 0 : row);
       scratch.clear();
       AppendArray(elements, 0, elements.size(), scratch);
       if (!texts.Set(row, scratch)) return FailRow(row, "array too large");
@@ -68,7 +69,8 @@ Result<ExpressionPtr> BindLength(const std::string& name, Arguments arguments) {
   }
   arguments.resize(1);
   Kernel kernel = [null_when_empty](const KernelInput& input) {
-    auto lengths = MapRows<int64_t, View>(input, IntType(), [](View a) { return static_cast<int64_t>(a.empty() ? 0 : ArraySize(a)); });
+    auto lengths = MapRows<int64_t, View>(input, IntType(),
+                                          [](View a) { return static_cast<int64_t>(a.empty() ? 0 : ArraySize(a)); });
     if (!lengths || !null_when_empty) return lengths;
     auto out = std::make_shared<Column>(IntType());
     for (size_t row = 0; row < input.rows; ++row) {
@@ -135,11 +137,16 @@ Result<ExpressionPtr> BindContains(const std::string& name, Arguments arguments)
   }
   Kernel kernel = [element, array_at, any](const KernelInput& input) -> RowResult<ColumnPtr> {
     switch (element.physical()) {
-      case Physical::kBool: return FindRows<uint8_t>(input, array_at, any);
-      case Physical::kInt64: return FindRows<int64_t>(input, array_at, any);
-      case Physical::kDouble: return FindRows<double>(input, array_at, any);
-      case Physical::kInt128: return FindRows<Int128>(input, array_at, any);
-      case Physical::kText: break;
+      case Physical::kBool:
+        return FindRows<uint8_t>(input, array_at, any);
+      case Physical::kInt64:
+        return FindRows<int64_t>(input, array_at, any);
+      case Physical::kDouble:
+        return FindRows<double>(input, array_at, any);
+      case Physical::kInt128:
+        return FindRows<Int128>(input, array_at, any);
+      case Physical::kText:
+        break;
     }
     return FindRows<View>(input, array_at, any);
   };

@@ -56,18 +56,27 @@ class LiteralExpression final : public Expression {
     std::string text;
     AppendValueText(*value_, 0, text);
     switch (type().kind) {
-      case TypeKind::kString: return Quoted(text);
-      case TypeKind::kBoolean: return value_->bools()[0] ? "TRUE" : "FALSE";
-      case TypeKind::kDate: return "DATE " + Quoted(text);
-      case TypeKind::kTime: return "TIME " + Quoted(text);
-      case TypeKind::kTimestamp: return "TIMESTAMP " + Quoted(text);
-      case TypeKind::kTimestampLtz: return "TIMESTAMP_LTZ " + Quoted(text);
-      case TypeKind::kInterval: return "INTERVAL " + Quoted(IntervalText(0, value_->ints()[0]));
+      case TypeKind::kString:
+        return Quoted(text);
+      case TypeKind::kBoolean:
+        return value_->bools()[0] ? "TRUE" : "FALSE";
+      case TypeKind::kDate:
+        return "DATE " + Quoted(text);
+      case TypeKind::kTime:
+        return "TIME " + Quoted(text);
+      case TypeKind::kTimestamp:
+        return "TIMESTAMP " + Quoted(text);
+      case TypeKind::kTimestampLtz:
+        return "TIMESTAMP_LTZ " + Quoted(text);
+      case TypeKind::kInterval:
+        return "INTERVAL " + Quoted(IntervalText(0, value_->ints()[0]));
       case TypeKind::kBytes:
       case TypeKind::kBitmap32:
       case TypeKind::kBitmap64:
-      case TypeKind::kArray: return "CAST(" + Quoted(text) + " AS " + type().ToString() + ")";
-      default: return text;
+      case TypeKind::kArray:
+        return "CAST(" + Quoted(text) + " AS " + type().ToString() + ")";
+      default:
+        return text;
     }
   }
   ExpressionPtr Remap(const std::vector<int>&) const override { return MakeLiteral(value_); }

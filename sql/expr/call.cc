@@ -147,11 +147,16 @@ void ClearNullRows(Column& column) {
   if (!column.has_nulls()) return;
   const uint8_t* nulls = column.nulls().data();
   switch (column.physical()) {
-    case Physical::kBool: return ZeroWhere(column.mutable_bools(), nulls, column.size());
-    case Physical::kInt64: return ZeroWhere(column.mutable_ints(), nulls, column.size());
-    case Physical::kDouble: return ZeroWhere(column.mutable_doubles(), nulls, column.size());
-    case Physical::kInt128: return ZeroWhere(column.mutable_wides(), nulls, column.size());
-    case Physical::kText: return ZeroWhere(column.mutable_texts(), nulls, column.size());
+    case Physical::kBool:
+      return ZeroWhere(column.mutable_bools(), nulls, column.size());
+    case Physical::kInt64:
+      return ZeroWhere(column.mutable_ints(), nulls, column.size());
+    case Physical::kDouble:
+      return ZeroWhere(column.mutable_doubles(), nulls, column.size());
+    case Physical::kInt128:
+      return ZeroWhere(column.mutable_wides(), nulls, column.size());
+    case Physical::kText:
+      return ZeroWhere(column.mutable_texts(), nulls, column.size());
   }
 }
 

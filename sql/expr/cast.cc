@@ -53,6 +53,11 @@ Kernel ExactToDouble(DataType from, DataType to) {
     if (from.physical() == Physical::kInt64 && scale == 0) {
       const int64_t* ints = input.arguments[0].column->ints().data();
       for (size_t row = 0; row < input.rows; ++row) values[row] = static_cast<double>(ints[row]);
+    } else if (from.physical() == Physical::kInt64 && from.precision <= 15) {
+      // Both are exact in a double, so that the one division rounds correctly.
+      const int64_t* ints = input.arguments[0].column->ints().data();
+      const double power = static_cast<double>(PowerOfTen64(scale));
+      for (size_t row = 0; row < input.rows; ++row) values[row] = static_cast<double>(ints[row]) / power;
     } else {
       const WideReader wides(input.arguments[0]);
       for (size_t row = 0; row < input.rows; ++row) values[row] = DecimalToDouble(wides[row], scale);
@@ -161,10 +166,14 @@ CastRule FindCast(const DataType& from, const DataType& to) {
 
 IntegerRange RangeOf(TypeKind kind) {
   switch (kind) {
-    case TypeKind::kTinyint: return {INT8_MIN, INT8_MAX};
-    case TypeKind::kSmallint: return {INT16_MIN, INT16_MAX};
-    case TypeKind::kInt: return {INT32_MIN, INT32_MAX};
-    default: return {INT64_MIN, INT64_MAX};
+    case TypeKind::kTinyint:
+      return {INT8_MIN, INT8_MAX};
+    case TypeKind::kSmallint:
+      return {INT16_MIN, INT16_MAX};
+    case TypeKind::kInt:
+      return {INT32_MIN, INT32_MAX};
+    default:
+      return {INT64_MIN, INT64_MAX};
   }
 }
 
@@ -182,10 +191,18 @@ ColumnPtr Retyped(const ColumnPtr& column, const DataType& type) {
   out->Resize(rows);
   if (column->has_nulls()) std::memcpy(out->mutable_nulls(), column->nulls().data(), rows);
   switch (column->physical()) {
-    case Physical::kBool: std::memcpy(out->mutable_bools(), column->bools().data(), rows); break;
-    case Physical::kInt64: std::memcpy(out->mutable_ints(), column->ints().data(), rows * sizeof(int64_t)); break;
-    case Physical::kDouble: std::memcpy(out->mutable_doubles(), column->doubles().data(), rows * sizeof(double)); break;
-    case Physical::kInt128: std::memcpy(out->mutable_wides(), column->wides().data(), rows * sizeof(Int128)); break;
+    case Physical::kBool:
+      std::memcpy(out->mutable_bools(), column->bools().data(), rows);
+      break;
+    case Physical::kInt64:
+      std::memcpy(out->mutable_ints(), column->ints().data(), rows * sizeof(int64_t));
+      break;
+    case Physical::kDouble:
+      std::memcpy(out->mutable_doubles(), column->doubles().data(), rows * sizeof(double));
+      break;
+    case Physical::kInt128:
+      std::memcpy(out->mutable_wides(), column->wides().data(), rows * sizeof(Int128));
+      break;
     case Physical::kText:
       std::memcpy(out->mutable_texts(), column->texts().data(), rows * sizeof(TextRef));
       out->ShareArena(column->arena());
@@ -199,8 +216,8 @@ CastRule NumberCast(const DataType& from, const DataType& to) {
   if (to.kind == TypeKind::kBoolean) return from.IsInteger() ? CastRule{IntegerToBoolean(to)} : CastRule{};
   if (IsExact(from) && IsExact(to)) {
     const DataType a = AsDecimal(from);
-    const bool widens = to.kind == TypeKind::kDecimal && to.scale >= a.scale &&
-                        to.precision - to.scale >= a.precision - a.scale;
+    const bool widens =
+        to.kind == TypeKind::kDecimal && to.scale >= a.scale && to.precision - to.scale >= a.precision - a.scale;
     return {ExactToExact(from, to), !widens};
   }
   if (IsExact(from)) return {ExactToDouble(from, to)};
@@ -239,7 +256,8 @@ Result<ExpressionPtr> MakeCast(ExpressionPtr input, DataType to) {
   if (IsNullLiteral(*input)) return MakeNull(to);
   if (IsStringLiteral(*input) && to.kind == TypeKind::kInterval) {
     const auto parsed = ParseInterval(LiteralText(*input));
-    if (!parsed) return PlanError("invalid input syntax for type interval: \"" + std::string(LiteralText(*input)) + "\"");
+    if (!parsed)
+      return PlanError("invalid input syntax for type interval: \"" + std::string(LiteralText(*input)) + "\"");
     return MakeInterval(parsed.value.months, parsed.value.micros);
   }
   CastRule rule = FindCast(input->type(), to);

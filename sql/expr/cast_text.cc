@@ -44,9 +44,8 @@ Parsed<int64_t> PlainInteger(std::string_view text, const IntegerRange& range) {
 
 RowResult<ColumnPtr> TextToExact(const KernelInput& input, const DataType& to) {
   if (to.IsInteger()) {
-    return ParseRows<int64_t>(input, to, [range = RangeOf(to.kind)](std::string_view text) {
-      return PlainInteger(text, range);
-    });
+    return ParseRows<int64_t>(input, to,
+                              [range = RangeOf(to.kind)](std::string_view text) { return PlainInteger(text, range); });
   }
   const auto parse = [&to](std::string_view text) { return ParseDecimal(text, to.precision, to.scale); };
   if (to.physical() == Physical::kInt64) return ParseRows<int64_t>(input, to, parse);
@@ -66,7 +65,8 @@ RowResult<ColumnPtr> TextToDouble(const KernelInput& input, const DataType& to) 
 
 RowResult<ColumnPtr> TextToTime(const KernelInput& input, const DataType& to) {
   switch (to.kind) {
-    case TypeKind::kDate: return ParseRows<int64_t>(input, to, ParseDate);
+    case TypeKind::kDate:
+      return ParseRows<int64_t>(input, to, ParseDate);
     case TypeKind::kTime:
       return ParseRows<int64_t>(input, to, [&](std::string_view text) { return ParseTime(text, to.precision); });
     case TypeKind::kTimestampLtz:
@@ -108,9 +108,11 @@ CastRule TextCast(const DataType& to) {
     case TypeKind::kSmallint:
     case TypeKind::kInt:
     case TypeKind::kBigint:
-    case TypeKind::kDecimal: return {[to](const KernelInput& input) { return TextToExact(input, to); }, true};
+    case TypeKind::kDecimal:
+      return {[to](const KernelInput& input) { return TextToExact(input, to); }, true};
     case TypeKind::kFloat:
-    case TypeKind::kDouble: return {[to](const KernelInput& input) { return TextToDouble(input, to); }, true};
+    case TypeKind::kDouble:
+      return {[to](const KernelInput& input) { return TextToDouble(input, to); }, true};
     case TypeKind::kDate:
     case TypeKind::kTime:
     case TypeKind::kTimestamp:
@@ -119,10 +121,10 @@ CastRule TextCast(const DataType& to) {
       return {[to](const KernelInput& input) { return TextToTime(input, to); }, true,
               to.kind == TypeKind::kTimestampLtz};
     case TypeKind::kBytes:
-      return {[to](const KernelInput& input) -> RowResult<ColumnPtr> {
-        return Retyped(input.arguments[0].column, to);
-      }};
-    default: return {};
+      return {
+          [to](const KernelInput& input) -> RowResult<ColumnPtr> { return Retyped(input.arguments[0].column, to); }};
+    default:
+      return {};
   }
 }
 

@@ -55,11 +55,16 @@ struct GreaterEqual {
 
 Comparison Mirrored(Comparison comparison) {
   switch (comparison) {
-    case Comparison::kLess: return Comparison::kGreater;
-    case Comparison::kLessEqual: return Comparison::kGreaterEqual;
-    case Comparison::kGreater: return Comparison::kLess;
-    case Comparison::kGreaterEqual: return Comparison::kLessEqual;
-    default: return comparison;
+    case Comparison::kLess:
+      return Comparison::kGreater;
+    case Comparison::kLessEqual:
+      return Comparison::kGreaterEqual;
+    case Comparison::kGreater:
+      return Comparison::kLess;
+    case Comparison::kGreaterEqual:
+      return Comparison::kLessEqual;
+    default:
+      return comparison;
   }
 }
 
@@ -67,18 +72,61 @@ Comparison Mirrored(Comparison comparison) {
 template <class F>
 void WithOperation(Comparison comparison, F&& f) {
   switch (comparison) {
-    case Comparison::kEqual: return f(Equal{});
-    case Comparison::kNotEqual: return f(NotEqual{});
-    case Comparison::kLess: return f(Less{});
-    case Comparison::kLessEqual: return f(LessEqual{});
-    case Comparison::kGreater: return f(Greater{});
-    case Comparison::kGreaterEqual: return f(GreaterEqual{});
+    case Comparison::kEqual:
+      return f(Equal{});
+    case Comparison::kNotEqual:
+      return f(NotEqual{});
+    case Comparison::kLess:
+      return f(Less{});
+    case Comparison::kLessEqual:
+      return f(LessEqual{});
+    case Comparison::kGreater:
+      return f(Greater{});
+    case Comparison::kGreaterEqual:
+      return f(GreaterEqual{});
   }
+}
+
+// column = constant for texts of at least a word's size: the size, the first word and the last word decide most rows
+// without a call.
+template <class Word>
+void EqualsText(const Column& column, std::string_view constant, size_t rows, bool negated, uint8_t* out) {
+  constexpr size_t kWord = sizeof(Word);
+  const size_t size = constant.size();
+  const auto load = [](const char* from) {
+    Word word;
+    std::memcpy(&word, from, kWord);
+    return word;
+  };
+  const Word head = load(constant.data());
+  const Word tail = load(constant.data() + size - kWord);
+  const char* arena = column.arena_data();
+  const TextRef* texts = column.texts().data();
+  for (size_t row = 0; row < rows; ++row) {
+    const char* text = arena + texts[row].offset;
+    const bool equal = texts[row].size == size && load(text) == head && load(text + size - kWord) == tail &&
+                       (size <= 2 * kWord || std::memcmp(text, constant.data(), size) == 0);
+    out[row] = equal != negated;
+  }
+}
+
+void EqualsText(const Column& column, std::string_view constant, size_t rows, bool negated, uint8_t* out) {
+  if (constant.size() >= 8) return EqualsText<uint64_t>(column, constant, rows, negated, out);
+  if (constant.size() >= 4) return EqualsText<uint32_t>(column, constant, rows, negated, out);
+  if (constant.size() >= 2) return EqualsText<uint16_t>(column, constant, rows, negated, out);
+  if (constant.size() == 1) return EqualsText<uint8_t>(column, constant, rows, negated, out);
+  for (size_t row = 0; row < rows; ++row) out[row] = (column.texts()[row].size == 0) != negated;
 }
 
 template <class T>
 void CompareTyped(Comparison comparison, const Operand& a, const Operand& b, size_t rows, uint8_t* out) {
   if (a.constant) return CompareTyped<T>(Mirrored(comparison), b, a, rows, out);
+  if constexpr (std::is_same_v<T, std::string_view>) {
+    const bool equality = comparison == Comparison::kEqual || comparison == Comparison::kNotEqual;
+    if (b.constant && equality) {
+      return EqualsText(*a.column, b.column->text(0), rows, comparison == Comparison::kNotEqual, out);
+    }
+  }
   WithOperation(comparison, [&](auto operation) {
     using Operation = decltype(operation);
     if constexpr (std::is_same_v<T, std::string_view>) {
@@ -241,11 +289,16 @@ Kernel InSetKernel(const std::vector<ExpressionPtr>& arguments) {
 
 Kernel InSetKernelFor(const std::vector<ExpressionPtr>& arguments) {
   switch (arguments[0]->type().physical()) {
-    case Physical::kBool: return InSetKernel<uint8_t>(arguments);
-    case Physical::kInt64: return InSetKernel<int64_t>(arguments);
-    case Physical::kDouble: return InSetKernel<double>(arguments);
-    case Physical::kInt128: return InSetKernel<Int128>(arguments);
-    case Physical::kText: break;
+    case Physical::kBool:
+      return InSetKernel<uint8_t>(arguments);
+    case Physical::kInt64:
+      return InSetKernel<int64_t>(arguments);
+    case Physical::kDouble:
+      return InSetKernel<double>(arguments);
+    case Physical::kInt128:
+      return InSetKernel<Int128>(arguments);
+    case Physical::kText:
+      break;
   }
   return InSetKernel<std::string_view>(arguments);
 }
@@ -286,8 +339,8 @@ Kernel ComparisonKernel(Comparison comparison, const DataType& left, const DataT
   const int right_scale = right.kind == TypeKind::kDecimal ? right.scale : 0;
   const int left_shift = exact ? std::max(0, right_scale - left_scale) : 0;
   const int right_shift = exact ? std::max(0, left_scale - right_scale) : 0;
-  const bool wide = left_shift > 0 || right_shift > 0 || physical == Physical::kInt128 ||
-                    right.physical() == Physical::kInt128;
+  const bool wide =
+      left_shift > 0 || right_shift > 0 || physical == Physical::kInt128 || right.physical() == Physical::kInt128;
   return [=](const KernelInput& input) -> RowResult<ColumnPtr> {
     auto out = StrictResult(input, BooleanType());
     const Operand& a = input.arguments[0];
@@ -297,11 +350,20 @@ Kernel ComparisonKernel(Comparison comparison, const DataType& left, const DataT
       CompareWide(comparison, a, b, left_shift, right_shift, input.rows, values);
     } else {
       switch (physical) {
-        case Physical::kBool: CompareTyped<uint8_t>(comparison, a, b, input.rows, values); break;
-        case Physical::kInt64: CompareTyped<int64_t>(comparison, a, b, input.rows, values); break;
-        case Physical::kDouble: CompareTyped<double>(comparison, a, b, input.rows, values); break;
-        case Physical::kInt128: break;  // wide
-        case Physical::kText: CompareTyped<std::string_view>(comparison, a, b, input.rows, values); break;
+        case Physical::kBool:
+          CompareTyped<uint8_t>(comparison, a, b, input.rows, values);
+          break;
+        case Physical::kInt64:
+          CompareTyped<int64_t>(comparison, a, b, input.rows, values);
+          break;
+        case Physical::kDouble:
+          CompareTyped<double>(comparison, a, b, input.rows, values);
+          break;
+        case Physical::kInt128:
+          break;  // wide
+        case Physical::kText:
+          CompareTyped<std::string_view>(comparison, a, b, input.rows, values);
+          break;
       }
     }
     ClearNullRows(*out);

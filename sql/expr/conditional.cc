@@ -2,7 +2,8 @@
 //
 // CASE and COALESCE record for every row which part gives its value, and where in that part's column it stands:
 //  1. When no part can fail, every part is evaluated on the whole batch and the position is the row itself.
-//  2. Otherwise a part is evaluated on the rows that the parts before it have left, gathered; a row error is mapped back.
+//  2. Otherwise a part is evaluated on the rows that the parts before it have left, gathered; a row error is mapped
+//  back.
 #include <algorithm>
 #include <numeric>
 
@@ -31,7 +32,8 @@ class Blender {
   RowResult<ColumnPtr> Build() const {
     auto out = std::make_shared<Column>(type_);
     out->Resize(choice_.size());
-    const bool has_nulls = std::any_of(parts_.begin(), parts_.end(), [](const Operand& p) { return p.column->has_nulls(); });
+    const bool has_nulls =
+        std::any_of(parts_.begin(), parts_.end(), [](const Operand& p) { return p.column->has_nulls(); });
     if (has_nulls) {
       uint8_t* nulls = out->mutable_nulls();
       for (size_t row = 0; row < choice_.size(); ++row) {
@@ -40,11 +42,20 @@ class Blender {
       out->TrimNulls();
     }
     switch (type_.physical()) {
-      case Physical::kBool: Copy<uint8_t>(*out); break;
-      case Physical::kInt64: Copy<int64_t>(*out); break;
-      case Physical::kDouble: Copy<double>(*out); break;
-      case Physical::kInt128: Copy<Int128>(*out); break;
-      case Physical::kText: return CopyTexts(std::move(out));
+      case Physical::kBool:
+        Copy<uint8_t>(*out);
+        break;
+      case Physical::kInt64:
+        Copy<int64_t>(*out);
+        break;
+      case Physical::kDouble:
+        Copy<double>(*out);
+        break;
+      case Physical::kInt128:
+        Copy<Int128>(*out);
+        break;
+      case Physical::kText:
+        return CopyTexts(std::move(out));
     }
     return ColumnPtr(std::move(out));
   }
@@ -144,7 +155,8 @@ class CaseExpression final : public PartsExpression {
   std::string ToString(const Schema& schema) const override {
     std::string out = "CASE";
     for (size_t i = 0; i + 1 < parts().size(); i += 2) {
-      out += " WHEN " + parts()[i].expression->ToString(schema) + " THEN " + parts()[i + 1].expression->ToString(schema);
+      out +=
+          " WHEN " + parts()[i].expression->ToString(schema) + " THEN " + parts()[i + 1].expression->ToString(schema);
     }
     return out + " ELSE " + parts().back().expression->ToString(schema) + " END";
   }
@@ -296,11 +308,16 @@ Result<ExpressionPtr> BindExtreme(const std::string& name, std::vector<Expressio
   const bool largest = name == "GREATEST";
   Kernel kernel = [type, largest](const KernelInput& input) -> RowResult<ColumnPtr> {
     switch (type.physical()) {
-      case Physical::kBool: return ExtremeRows<uint8_t>(input, type, largest);
-      case Physical::kInt64: return ExtremeRows<int64_t>(input, type, largest);
-      case Physical::kDouble: return ExtremeRows<double>(input, type, largest);
-      case Physical::kInt128: return ExtremeRows<Int128>(input, type, largest);
-      case Physical::kText: break;
+      case Physical::kBool:
+        return ExtremeRows<uint8_t>(input, type, largest);
+      case Physical::kInt64:
+        return ExtremeRows<int64_t>(input, type, largest);
+      case Physical::kDouble:
+        return ExtremeRows<double>(input, type, largest);
+      case Physical::kInt128:
+        return ExtremeRows<Int128>(input, type, largest);
+      case Physical::kText:
+        break;
     }
     return ExtremeRows<std::string_view>(input, type, largest);
   };

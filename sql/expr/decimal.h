@@ -1,6 +1,7 @@
 // Exact decimal arithmetic on unscaled 128-bit integers, with 256-bit intermediate results.
 //
-// A decimal(p,s) is an Int128 below 10^p; the type carries the scale.  Every function returns false instead of wrapping.
+// A decimal(p,s) is an Int128 below 10^p; the type carries the scale.  Every function returns false instead of
+// wrapping.
 #pragma once
 
 #include "engine/data/types.h"

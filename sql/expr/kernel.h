@@ -135,8 +135,9 @@ class WideWriter {
   Int128* wides_;
 };
 
-// --- strict kernels ----------------------------------------------------------------------------------------------------
-// A column of input.rows rows, its values not yet written, NULL where any argument is NULL.
+// --- strict kernels
+// ---------------------------------------------------------------------------------------------------- A column of
+// input.rows rows, its values not yet written, NULL where any argument is NULL.
 std::shared_ptr<Column> StrictResult(const KernelInput& input, const DataType& type);
 // Zeroes the values at NULL rows after a loop that wrote every row.
 void ClearNullRows(Column& column);
@@ -271,7 +272,8 @@ RowResult<ColumnPtr> MapSlice(const KernelInput& input, F&& function) {
   return internal::MapSliceIndexed<In...>(input, function, std::index_sequence_for<In...>());
 }
 
-// --- nodes ---------------------------------------------------------------------------------------------------------------
+// --- nodes
+// ---------------------------------------------------------------------------------------------------------------
 struct CallSpec {
   std::string name;  // as in SQL: "+", "upper"
   DataType type;
@@ -280,7 +282,7 @@ struct CallSpec {
   bool can_fail = false;      // by itself, beyond its arguments
   bool uses_context = false;  // reads the time zone or the time
   bool deterministic = true;
-  bool per_row = false;       // drawn anew for each row (random)
+  bool per_row = false;  // drawn anew for each row (random)
 };
 
 // A call whose arguments are all evaluated first.

@@ -213,11 +213,16 @@ bool IsConjunction(const Expression& expression) {
 
 std::span<const FunctionRule> LogicRules() {
   static constexpr FunctionRule kRules[] = {
-      {"AND", 1, kAnyNumber, BindJunction},   {"OR", 1, kAnyNumber, BindJunction},
-      {"NOT", 1, 1, BindNot},                 {"IS NULL", 1, 1, BindIsNull},
-      {"IS NOT NULL", 1, 1, BindIsNull},      {"IS TRUE", 1, 1, BindIsTruth},
-      {"IS NOT TRUE", 1, 1, BindIsTruth},     {"IS FALSE", 1, 1, BindIsTruth},
-      {"IS NOT FALSE", 1, 1, BindIsTruth},    {"IS UNKNOWN", 1, 1, BindIsUnknown},
+      {"AND", 1, kAnyNumber, BindJunction},
+      {"OR", 1, kAnyNumber, BindJunction},
+      {"NOT", 1, 1, BindNot},
+      {"IS NULL", 1, 1, BindIsNull},
+      {"IS NOT NULL", 1, 1, BindIsNull},
+      {"IS TRUE", 1, 1, BindIsTruth},
+      {"IS NOT TRUE", 1, 1, BindIsTruth},
+      {"IS FALSE", 1, 1, BindIsTruth},
+      {"IS NOT FALSE", 1, 1, BindIsTruth},
+      {"IS UNKNOWN", 1, 1, BindIsUnknown},
       {"IS NOT UNKNOWN", 1, 1, BindIsUnknown},
   };
   return kRules;

@@ -17,7 +17,8 @@ using Arguments = std::vector<ExpressionPtr>;
 
 bool IsFloating(const DataType& type) { return type.kind == TypeKind::kFloat || type.kind == TypeKind::kDouble; }
 
-// --- abs and sign ----------------------------------------------------------------------------------------------------------
+// --- abs and sign
+// ----------------------------------------------------------------------------------------------------------
 Result<ExpressionPtr> BindAbs(const std::string& name, Arguments arguments) {
   WEIR_ASSIGN(arguments, Accept(name, "n", std::move(arguments)));
   const DataType type = arguments[0]->type();
@@ -60,7 +61,8 @@ Result<ExpressionPtr> BindSign(const std::string& name, Arguments arguments) {
   return MakeKernelCall({name, IntType(), std::move(arguments), std::move(kernel)});
 }
 
-// --- rounding ----------------------------------------------------------------------------------------------------------------
+// --- rounding
+// ----------------------------------------------------------------------------------------------------------------
 enum class Rounding { kHalfAway, kTowardZero, kUp, kDown };
 
 // value at scale `from`, rounded to `digits` (which may be negative), again at scale `to`.
@@ -85,10 +87,14 @@ double RoundDouble(double value, Rounding rounding, int64_t digits) {
   const auto round_whole = [rounding, digits](double x) {
     switch (rounding) {
       // PostgreSQL's round(double) is half to even; round(double, n) goes the way of decimals.
-      case Rounding::kHalfAway: return digits == 0 ? std::nearbyint(x) : std::round(x);
-      case Rounding::kTowardZero: return std::trunc(x);
-      case Rounding::kUp: return std::ceil(x);
-      case Rounding::kDown: break;
+      case Rounding::kHalfAway:
+        return digits == 0 ? std::nearbyint(x) : std::round(x);
+      case Rounding::kTowardZero:
+        return std::trunc(x);
+      case Rounding::kUp:
+        return std::ceil(x);
+      case Rounding::kDown:
+        break;
     }
     return std::floor(x);
   };
@@ -111,15 +117,14 @@ Result<ExpressionPtr> BindRound(const std::string& name, Arguments arguments) {
   const DataType from = arguments[0]->type();
   if (IsFloating(from)) {
     if (!has_digits) arguments.push_back(MakeIntLiteral(IntType(), 0));
-    return MakeKernelCall({name, from, has_digits ? arguments : Arguments{arguments[0]}, [from, has_digits](const KernelInput& input) {
-                             if (has_digits) {
-                               return MapRows<double, double, int64_t>(input, from, [](double value, int64_t digits) {
-                                 return RoundDouble(value, kRounding, digits);
-                               });
-                             }
-                             return MapRows<double, double>(
-                                 input, from, [](double value) { return RoundDouble(value, kRounding, 0); });
-                           }});
+    return MakeKernelCall(
+        {name, from, has_digits ? arguments : Arguments{arguments[0]}, [from, has_digits](const KernelInput& input) {
+           if (has_digits) {
+             return MapRows<double, double, int64_t>(
+                 input, from, [](double value, int64_t digits) { return RoundDouble(value, kRounding, digits); });
+           }
+           return MapRows<double, double>(input, from, [](double value) { return RoundDouble(value, kRounding, 0); });
+         }});
   }
   if (from.IsInteger() && !has_digits) return arguments[0];
   // A constant number of digits gives the scale; otherwise the scale stays.
@@ -154,8 +159,9 @@ Result<ExpressionPtr> BindRound(const std::string& name, Arguments arguments) {
   return MakeKernelCall({name, type, std::move(arguments), std::move(kernel), true});
 }
 
-// --- double functions -----------------------------------------------------------------------------------------------------
-// What is checked before and after a function of doubles.
+// --- double functions
+// ----------------------------------------------------------------------------------------------------- What is checked
+// before and after a function of doubles.
 struct DoubleFunction {
   std::string_view name;
   double (*compute)(double);
@@ -195,8 +201,8 @@ constexpr DoubleFunction kDoubleFunctions[] = {
 };
 
 Result<ExpressionPtr> BindDouble(const std::string& name, Arguments arguments) {
-  const DoubleFunction& function =
-      *std::find_if(std::begin(kDoubleFunctions), std::end(kDoubleFunctions), [&](const auto& f) { return f.name == name; });
+  const DoubleFunction& function = *std::find_if(std::begin(kDoubleFunctions), std::end(kDoubleFunctions),
+                                                 [&](const auto& f) { return f.name == name; });
   WEIR_ASSIGN(arguments, Accept(name, "d", std::move(arguments)));
   Kernel kernel = [&function](const KernelInput& input) {
     return MapRows<double, double>(input, DoubleType(), [&](double x, Failure& failure) {
@@ -255,7 +261,8 @@ Result<ExpressionPtr> BindLog(const std::string& name, Arguments arguments) {
 // The quotient without its fraction: of integers as /, of decimals and doubles truncated.
 Result<ExpressionPtr> BindDiv(const std::string& name, Arguments arguments) {
   WEIR_ASSIGN(arguments, Accept(name, "nn", std::move(arguments)));
-  const bool decimal = arguments[0]->type().kind == TypeKind::kDecimal || arguments[1]->type().kind == TypeKind::kDecimal;
+  const bool decimal =
+      arguments[0]->type().kind == TypeKind::kDecimal || arguments[1]->type().kind == TypeKind::kDecimal;
   const bool floating = IsFloating(arguments[0]->type()) || IsFloating(arguments[1]->type());
   if (decimal && !floating) {
     // (a - a % b) / b has no fraction, so that nothing is rounded up.
@@ -284,7 +291,8 @@ Result<ExpressionPtr> BindRandom(const std::string& name, Arguments arguments) {
   return MakeKernelCall(std::move(spec));
 }
 
-// --- bits ------------------------------------------------------------------------------------------------------------------
+// --- bits
+// ------------------------------------------------------------------------------------------------------------------
 Result<ExpressionPtr> BindBits(const std::string& name, Arguments arguments) {
   for (const ExpressionPtr& argument : arguments) {
     if (!argument->type().IsInteger() && !IsNullLiteral(*argument)) return NoSuchOperator(name, arguments);
@@ -296,14 +304,18 @@ Result<ExpressionPtr> BindBits(const std::string& name, Arguments arguments) {
     return MapRows<int64_t, int64_t, int64_t>(input, type, [symbol, bits](int64_t a, int64_t b) -> int64_t {
       const int64_t distance = b & (bits - 1);
       switch (symbol) {
-        case '&': return a & b;
-        case '|': return a | b;
-        case '#': return a ^ b;
+        case '&':
+          return a & b;
+        case '|':
+          return a | b;
+        case '#':
+          return a ^ b;
         case '<': {
           const uint64_t shifted = static_cast<uint64_t>(a) << distance;
           return bits == 64 ? static_cast<int64_t>(shifted) : static_cast<int32_t>(shifted);
         }
-        default: return a >> distance;
+        default:
+          return a >> distance;
       }
     });
   };

@@ -32,10 +32,18 @@ void AddBlock(const char* block, std::array<uint32_t, 4>& state) {
     uint32_t mixed = 0;
     uint32_t word = 0;
     switch (round) {
-      case 0: mixed = (b & c) | (~b & d), word = i; break;
-      case 1: mixed = (d & b) | (~d & c), word = (5 * i + 1) % 16; break;
-      case 2: mixed = b ^ c ^ d, word = (3 * i + 5) % 16; break;
-      default: mixed = c ^ (b | ~d), word = 7 * i % 16; break;
+      case 0:
+        mixed = (b & c) | (~b & d), word = i;
+        break;
+      case 1:
+        mixed = (d & b) | (~d & c), word = (5 * i + 1) % 16;
+        break;
+      case 2:
+        mixed = b ^ c ^ d, word = (3 * i + 5) % 16;
+        break;
+      default:
+        mixed = c ^ (b | ~d), word = 7 * i % 16;
+        break;
     }
     const uint32_t rotated = std::rotl(a + mixed + SineTable()[i] + words[word], kShifts[round][i % 4]);
     a = d;

@@ -45,12 +45,18 @@ void LikeMatcher::ChooseShape() {
 
 bool LikeMatcher::Matches(std::string_view text) const {
   switch (shape_) {
-    case Shape::kAll: return true;
-    case Shape::kExact: return text == literal_;
-    case Shape::kPrefix: return text.starts_with(literal_);
-    case Shape::kSuffix: return text.ends_with(literal_);
-    case Shape::kContains: return text.find(literal_) != std::string_view::npos;
-    case Shape::kGeneral: break;
+    case Shape::kAll:
+      return true;
+    case Shape::kExact:
+      return text == literal_;
+    case Shape::kPrefix:
+      return text.starts_with(literal_);
+    case Shape::kSuffix:
+      return text.ends_with(literal_);
+    case Shape::kContains:
+      return text.find(literal_) != std::string_view::npos;
+    case Shape::kGeneral:
+      break;
   }
   return MatchesGeneral(text);
 }
@@ -116,15 +122,15 @@ Kernel ConstantLikeKernel(LikeMatcher matcher, bool ignore_case, bool negated) {
 Kernel LikeKernel(bool ignore_case, bool negated) {
   return [ignore_case, negated](const KernelInput& input) {
     using View = std::string_view;
-    return MapRows<uint8_t, View, View>(input, BooleanType(),
-                                        [&](View text, View pattern, Failure& failure) -> uint8_t {
-      const auto matcher = LikeMatcher::Compile(ignore_case ? Folded(pattern) : std::string(pattern));
-      if (!matcher) {
-        failure.Set(matcher.error().message);
-        return 0;
-      }
-      return matcher->Matches(ignore_case ? Folded(text) : text) != negated;
-    });
+    return MapRows<uint8_t, View, View>(
+        input, BooleanType(), [&](View text, View pattern, Failure& failure) -> uint8_t {
+          const auto matcher = LikeMatcher::Compile(ignore_case ? Folded(pattern) : std::string(pattern));
+          if (!matcher) {
+            failure.Set(matcher.error().message);
+            return 0;
+          }
+          return matcher->Matches(ignore_case ? Folded(text) : text) != negated;
+        });
   };
 }
 
@@ -152,9 +158,8 @@ Result<ExpressionPtr> BindLike(const std::string& name, std::vector<ExpressionPt
 
 std::span<const FunctionRule> PatternRules() {
   static constexpr FunctionRule kRules[] = {
-      {"LIKE", 2, 2, BindLike},     {"NOT LIKE", 2, 2, BindLike}, {"ILIKE", 2, 2, BindLike},
-      {"NOT ILIKE", 2, 2, BindLike}, {"~~", 2, 2, BindLike},      {"!~~", 2, 2, BindLike},
-      {"~~*", 2, 2, BindLike},      {"!~~*", 2, 2, BindLike},
+      {"LIKE", 2, 2, BindLike}, {"NOT LIKE", 2, 2, BindLike}, {"ILIKE", 2, 2, BindLike}, {"NOT ILIKE", 2, 2, BindLike},
+      {"~~", 2, 2, BindLike},   {"!~~", 2, 2, BindLike},      {"~~*", 2, 2, BindLike},   {"!~~*", 2, 2, BindLike},
   };
   return kRules;
 }

@@ -1,4 +1,5 @@
-// Regular expressions by RE2: ~ and its variants, SIMILAR TO, regexp_like, regexp_replace, regexp_extract, regexp_count.
+// Regular expressions by RE2: ~ and its variants, SIMILAR TO, regexp_like, regexp_replace, regexp_extract,
+// regexp_count.
 //
 // A constant pattern is compiled when the expression is built, and an invalid one is an error there; a pattern from a
 // column is compiled when it differs from the row before.  `.` matches a line break, as in PostgreSQL.
@@ -95,7 +96,8 @@ Result<RegexPtr> ConstantRegex(const Arguments& arguments, const RegexOptions& o
 // The flags argument at `index`, which must be constant: i ignores case, g (regexp_replace) replaces all.
 Result<std::string> FlagsAt(const Arguments& arguments, size_t index) {
   if (arguments.size() <= index) return std::string();
-  if (!IsStringLiteral(*arguments[index])) return PlanError("the flags of a regular expression must be a constant text");
+  if (!IsStringLiteral(*arguments[index]))
+    return PlanError("the flags of a regular expression must be a constant text");
   std::string flags(LiteralText(*arguments[index]));
   if (flags.find_first_not_of("igcns") != std::string::npos) {
     return PlanError("invalid regular expression option: \"" + flags + "\"");
@@ -109,10 +111,11 @@ Result<ExpressionPtr> MakeMatch(const std::string& name, Arguments arguments, Re
   const bool can_fail = constant == nullptr;
   Kernel kernel = [constant, options, negated](const KernelInput& input) {
     RowRegex regex(constant, options);
-    return MapRows<uint8_t, View, View>(input, BooleanType(), [&](View text, View pattern, Failure& failure) -> uint8_t {
-      const RE2* compiled = regex.For(pattern, failure);
-      return compiled && RE2::PartialMatch(Piece(text), *compiled) != negated;
-    });
+    return MapRows<uint8_t, View, View>(input, BooleanType(),
+                                        [&](View text, View pattern, Failure& failure) -> uint8_t {
+                                          const RE2* compiled = regex.For(pattern, failure);
+                                          return compiled && RE2::PartialMatch(Piece(text), *compiled) != negated;
+                                        });
   };
   return MakeKernelCall({name, BooleanType(), std::move(arguments), std::move(kernel), can_fail});
 }
@@ -134,7 +137,8 @@ Result<ExpressionPtr> BindExtract(const std::string& name, Arguments arguments) 
   std::optional<int64_t> group = name == "regexp_extract" ? std::optional<int64_t>(0) : std::nullopt;
   if (arguments.size() == 3) {
     group = LiteralInt(*arguments[2]);
-    if (!group || *group < 0 || *group > 99) return PlanError("the group of " + name + " must be a constant from 0 to 99");
+    if (!group || *group < 0 || *group > 99)
+      return PlanError("the group of " + name + " must be a constant from 0 to 99");
     arguments.resize(2);
   }
   WEIR_ASSIGN(arguments, Accept(name, "ss", std::move(arguments)));
@@ -203,7 +207,8 @@ Result<ExpressionPtr> BindReplace(const std::string& name, Arguments arguments) 
           if (!compiled) return;
           const std::string rewrite = Rewrite(replacement);
           std::string error;
-          if (!compiled->CheckRewriteString(Piece(rewrite), &error)) return failure.Set("invalid replacement: " + error);
+          if (!compiled->CheckRewriteString(Piece(rewrite), &error))
+            return failure.Set("invalid replacement: " + error);
           out.assign(text);
           if (all) {
             RE2::GlobalReplace(&out, *compiled, Piece(rewrite));

@@ -29,7 +29,9 @@ const Registry& AllRules() {
 }
 
 // Functions have lower-case names; operators and CASE are upper-case words or signs.
-bool IsFunctionName(std::string_view name) { return !name.empty() && std::islower(static_cast<unsigned char>(name[0])); }
+bool IsFunctionName(std::string_view name) {
+  return !name.empty() && std::islower(static_cast<unsigned char>(name[0]));
+}
 
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
@@ -54,10 +56,14 @@ Result<ExpressionPtr> AcceptOne(char parameter, const ExpressionPtr& argument) {
       // A name of the database's text types is all that a text parameter takes, as in PostgreSQL.
       if (open || type.kind == TypeKind::kString) return Coerce(argument, StringType());
       break;
-    case 'i': return Coerce(argument, IntType());
-    case 'l': return Coerce(argument, BigintType());
-    case 'd': return Coerce(argument, DoubleType());
-    case 'b': return Coerce(argument, BooleanType());
+    case 'i':
+      return Coerce(argument, IntType());
+    case 'l':
+      return Coerce(argument, BigintType());
+    case 'd':
+      return Coerce(argument, DoubleType());
+    case 'b':
+      return Coerce(argument, BooleanType());
     case 'n':
       if (type.IsNumeric() && type.kind != TypeKind::kNull) return argument;
       if (open) return Coerce(argument, DoubleType());
@@ -77,7 +83,8 @@ Result<ExpressionPtr> AcceptOne(char parameter, const ExpressionPtr& argument) {
     case 'D':
       if (open || type.kind == TypeKind::kDate) return Coerce(argument, DateType());
       break;
-    default: return argument;
+    default:
+      return argument;
   }
   return PlanError("");
 }

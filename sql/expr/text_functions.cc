@@ -26,16 +26,16 @@ Result<Arguments> AllToText(Arguments arguments) {
   return arguments;
 }
 
-// --- concatenation -------------------------------------------------------------------------------------------------------
-// a || b: NULL when either is.  Any type next to a text becomes text, as in PostgreSQL.
+// --- concatenation
+// ------------------------------------------------------------------------------------------------------- a || b: NULL
+// when either is.  Any type next to a text becomes text, as in PostgreSQL.
 Result<ExpressionPtr> BindConcatOperator(const std::string& name, Arguments arguments) {
   const auto is_text = [](const ExpressionPtr& e) { return e->type().kind == TypeKind::kString; };
   if (std::none_of(arguments.begin(), arguments.end(), is_text)) return NoSuchOperator(name, arguments);
   WEIR_ASSIGN(arguments, AllToText(std::move(arguments)));
   return MakeKernelCall({name, StringType(), std::move(arguments), [](const KernelInput& input) {
-                           return MapText<View, View>(input, StringType(), [](View a, View b, std::string& out) {
-                             out.append(a).append(b);
-                           });
+                           return MapText<View, View>(
+                               input, StringType(), [](View a, View b, std::string& out) { out.append(a).append(b); });
                          }});
 }
 
@@ -72,7 +72,8 @@ Result<ExpressionPtr> BindConcat(const std::string& name, Arguments arguments) {
                          [separated](const KernelInput& input) { return ConcatRows(input, separated); }});
 }
 
-// --- letters -------------------------------------------------------------------------------------------------------------
+// --- letters
+// -------------------------------------------------------------------------------------------------------------
 void AppendUpper(View text, std::string& out) {
   if (IsAscii(text)) {
     for (const char c : text) out += static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
@@ -114,7 +115,8 @@ Result<ExpressionPtr> BindTransform(const std::string& name, Arguments arguments
               [](const KernelInput& input) { return MapText<View>(input, StringType(), kAppend); });
 }
 
-// --- replacing and filling -----------------------------------------------------------------------------------------------
+// --- replacing and filling
+// -----------------------------------------------------------------------------------------------
 void AppendReplaced(View text, View from, View to, std::string& out) {
   for (size_t at = from.empty() ? View::npos : text.find(from); at != View::npos; at = text.find(from)) {
     out.append(text.substr(0, at)).append(to);
@@ -147,8 +149,9 @@ void AppendTranslated(View text, View from, View to, std::string& out) {
 }
 
 Result<ExpressionPtr> BindTranslate(const std::string& name, Arguments arguments) {
-  return Bind(name, "sss", std::move(arguments),
-              [](const KernelInput& input) { return MapText<View, View, View>(input, StringType(), AppendTranslated); });
+  return Bind(name, "sss", std::move(arguments), [](const KernelInput& input) {
+    return MapText<View, View, View>(input, StringType(), AppendTranslated);
+  });
 }
 
 Result<ExpressionPtr> BindRepeat(const std::string& name, Arguments arguments) {
@@ -186,12 +189,14 @@ Result<ExpressionPtr> BindPad(const std::string& name, Arguments arguments) {
   return Bind(name, "sis", std::move(arguments), std::move(kernel), true);
 }
 
-// --- codes ---------------------------------------------------------------------------------------------------------------
+// --- codes
+// ---------------------------------------------------------------------------------------------------------------
 Result<ExpressionPtr> BindChr(const std::string& name, Arguments arguments) {
   Kernel kernel = [](const KernelInput& input) {
     return MapText<int64_t>(input, StringType(), [](int64_t code, std::string& out, Failure& failure) {
       const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-      if (code <= 0 || code > 0x10FFFF || surrogate) return failure.Set("requested character not valid for encoding: " + std::to_string(code));
+      if (code <= 0 || code > 0x10FFFF || surrogate)
+        return failure.Set("requested character not valid for encoding: " + std::to_string(code));
       AppendCharacter(static_cast<int32_t>(code), out);
     });
   };

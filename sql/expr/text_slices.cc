@@ -66,7 +66,8 @@ View Right(View text, int64_t n) {
 Result<ExpressionPtr> BindLeftRight(const std::string& name, Arguments arguments) {
   const bool left = name == "left";
   return Bind(name, "si", std::move(arguments), StringType(), [left](const KernelInput& input) {
-    return MapSlice<View, int64_t>(input, [left](View text, int64_t n) { return left ? Left(text, n) : Right(text, n); });
+    return MapSlice<View, int64_t>(input,
+                                   [left](View text, int64_t n) { return left ? Left(text, n) : Right(text, n); });
   });
 }
 
@@ -135,7 +136,8 @@ Result<ExpressionPtr> BindLength(const std::string& name, Arguments arguments) {
   if (bytes || name == "octet_length" || name == "bit_length") {
     const int64_t factor = name == "bit_length" ? 8 : 1;
     return Bind(name, bytes ? "*" : "s", std::move(arguments), IntType(), [factor](const KernelInput& input) {
-      return MapRows<int64_t, View>(input, IntType(), [factor](View text) { return factor * static_cast<int64_t>(text.size()); });
+      return MapRows<int64_t, View>(input, IntType(),
+                                    [factor](View text) { return factor * static_cast<int64_t>(text.size()); });
     });
   }
   return Bind(name, "s", std::move(arguments), IntType(), [](const KernelInput& input) {

@@ -102,7 +102,8 @@ Result<ExpressionPtr> MakeMonthSum(ExpressionPtr moment, MonthInterval by) {
     });
   };
   ExpressionPtr months = MakeBigint(by.months);
-  ExpressionPtr sum = MakeKernelCall({"add_months", type, {std::move(moment), std::move(months)}, std::move(kernel), true, local});
+  ExpressionPtr sum =
+      MakeKernelCall({"add_months", type, {std::move(moment), std::move(months)}, std::move(kernel), true, local});
   if (by.micros == 0) return FoldNode(sum);
   return MakeCall("+", {FoldNode(sum), MakeInterval(0, by.micros)});
 }
@@ -177,30 +178,34 @@ Result<ExpressionPtr> MakeScaled(const std::string& name, Arguments arguments) {
   const bool valid = IsInterval(*arguments[0]) && (arguments[1]->type().IsNumeric() || IsNullLiteral(*arguments[1]));
   if (!valid) return NoSuchOperator(name, arguments);
   if (name == "*" && arguments[1]->type().IsInteger()) {
-    return MakeKernelCall({name, kInterval, std::move(arguments), [](const KernelInput& input) {
-                             return MapRows<int64_t, int64_t, int64_t>(
-                                 input, kInterval, [](int64_t a, int64_t b, Failure& failure) {
-                                   int64_t out = 0;
-                                   if (__builtin_mul_overflow(a, b, &out)) failure.Set("interval out of range");
-                                   return out;
-                                 });
-                           }, true});
+    return MakeKernelCall({name, kInterval, std::move(arguments),
+                           [](const KernelInput& input) {
+                             return MapRows<int64_t, int64_t, int64_t>(input, kInterval,
+                                                                       [](int64_t a, int64_t b, Failure& failure) {
+                                                                         int64_t out = 0;
+                                                                         if (__builtin_mul_overflow(a, b, &out))
+                                                                           failure.Set("interval out of range");
+                                                                         return out;
+                                                                       });
+                           },
+                           true});
   }
   WEIR_ASSIGN(arguments[1], Coerce(arguments[1], DoubleType()));
   const bool divides = name == "/";
   Kernel kernel = [divides](const KernelInput& input) {
-    return MapRows<int64_t, int64_t, double>(input, kInterval, [divides](int64_t a, double b, Failure& failure) -> int64_t {
-      if (divides && b == 0) {
-        failure.Set("division by zero");
-        return 0;
-      }
-      const double out = std::nearbyint(divides ? static_cast<double>(a) / b : static_cast<double>(a) * b);
-      if (!(std::fabs(out) < 9.2e18)) {
-        failure.Set("interval out of range");
-        return 0;
-      }
-      return static_cast<int64_t>(out);
-    });
+    return MapRows<int64_t, int64_t, double>(
+        input, kInterval, [divides](int64_t a, double b, Failure& failure) -> int64_t {
+          if (divides && b == 0) {
+            failure.Set("division by zero");
+            return 0;
+          }
+          const double out = std::nearbyint(divides ? static_cast<double>(a) / b : static_cast<double>(a) * b);
+          if (!(std::fabs(out) < 9.2e18)) {
+            failure.Set("interval out of range");
+            return 0;
+          }
+          return static_cast<int64_t>(out);
+        });
   };
   return MakeKernelCall({name, kInterval, std::move(arguments), std::move(kernel), true});
 }

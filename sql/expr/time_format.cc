@@ -22,7 +22,8 @@ Result<std::string> PatternText(const std::string& name, const Expression& argum
 // to_char(x, PostgreSQL's pattern), date_format(x, Java's pattern).
 Result<ExpressionPtr> BindFormat(const std::string& name, Arguments arguments) {
   WEIR_ASSIGN(const std::string text, PatternText(name, *arguments[1]));
-  WEIR_ASSIGN(TimePattern pattern, name == "to_char" ? Result<TimePattern>(TimePattern::Postgres(text)) : TimePattern::Java(text));
+  WEIR_ASSIGN(TimePattern pattern,
+              name == "to_char" ? Result<TimePattern>(TimePattern::Postgres(text)) : TimePattern::Java(text));
   WEIR_ASSIGN(Arguments moment, Accept(name, "t", {arguments[0]}));
   const bool local = moment[0]->type().kind == TypeKind::kTimestampLtz;
   Kernel kernel = [pattern, local](const KernelInput& input) {

@@ -15,8 +15,24 @@ using View = std::string_view;
 using Arguments = std::vector<ExpressionPtr>;
 
 enum class Unit {
-  kMicrosecond, kMillisecond, kSecond, kMinute, kHour, kDay, kWeek, kMonth, kQuarter, kYear, kDecade, kCentury,
-  kMillennium, kEpoch, kDayOfWeek, kIsoDayOfWeek, kDayOfYear, kIsoYear
+  kMicrosecond,
+  kMillisecond,
+  kSecond,
+  kMinute,
+  kHour,
+  kDay,
+  kWeek,
+  kMonth,
+  kQuarter,
+  kYear,
+  kDecade,
+  kCentury,
+  kMillennium,
+  kEpoch,
+  kDayOfWeek,
+  kIsoDayOfWeek,
+  kDayOfYear,
+  kIsoYear
 };
 
 struct NamedUnit {
@@ -25,13 +41,33 @@ struct NamedUnit {
 };
 
 constexpr NamedUnit kUnits[] = {
-    {"microsecond", Unit::kMicrosecond}, {"microseconds", Unit::kMicrosecond}, {"millisecond", Unit::kMillisecond},
-    {"milliseconds", Unit::kMillisecond}, {"second", Unit::kSecond}, {"seconds", Unit::kSecond},
-    {"minute", Unit::kMinute}, {"minutes", Unit::kMinute}, {"hour", Unit::kHour}, {"hours", Unit::kHour},
-    {"day", Unit::kDay}, {"days", Unit::kDay}, {"week", Unit::kWeek}, {"weeks", Unit::kWeek}, {"month", Unit::kMonth},
-    {"months", Unit::kMonth}, {"quarter", Unit::kQuarter}, {"year", Unit::kYear}, {"years", Unit::kYear},
-    {"decade", Unit::kDecade}, {"century", Unit::kCentury}, {"millennium", Unit::kMillennium}, {"epoch", Unit::kEpoch},
-    {"dow", Unit::kDayOfWeek}, {"isodow", Unit::kIsoDayOfWeek}, {"doy", Unit::kDayOfYear}, {"isoyear", Unit::kIsoYear},
+    {"microsecond", Unit::kMicrosecond},
+    {"microseconds", Unit::kMicrosecond},
+    {"millisecond", Unit::kMillisecond},
+    {"milliseconds", Unit::kMillisecond},
+    {"second", Unit::kSecond},
+    {"seconds", Unit::kSecond},
+    {"minute", Unit::kMinute},
+    {"minutes", Unit::kMinute},
+    {"hour", Unit::kHour},
+    {"hours", Unit::kHour},
+    {"day", Unit::kDay},
+    {"days", Unit::kDay},
+    {"week", Unit::kWeek},
+    {"weeks", Unit::kWeek},
+    {"month", Unit::kMonth},
+    {"months", Unit::kMonth},
+    {"quarter", Unit::kQuarter},
+    {"year", Unit::kYear},
+    {"years", Unit::kYear},
+    {"decade", Unit::kDecade},
+    {"century", Unit::kCentury},
+    {"millennium", Unit::kMillennium},
+    {"epoch", Unit::kEpoch},
+    {"dow", Unit::kDayOfWeek},
+    {"isodow", Unit::kIsoDayOfWeek},
+    {"doy", Unit::kDayOfYear},
+    {"isoyear", Unit::kIsoYear},
 };
 
 Result<Unit> UnitOf(const Expression& argument, const std::string& function) {
@@ -63,22 +99,38 @@ int64_t FieldOf(Unit unit, Micros local) {
   switch (unit) {
     case Unit::kMicrosecond:
     case Unit::kMillisecond:
-    case Unit::kSecond: return rest % (60 * kMicrosPerSecond);
-    case Unit::kMinute: return rest / (60 * kMicrosPerSecond) % 60;
-    case Unit::kHour: return rest / (3600 * kMicrosPerSecond);
-    case Unit::kDay: return date().day;
-    case Unit::kWeek: return IsoWeek(days);
-    case Unit::kMonth: return date().month;
-    case Unit::kQuarter: return (date().month - 1) / 3 + 1;
-    case Unit::kYear: return date().year;
-    case Unit::kDecade: return date().year / 10;
-    case Unit::kCentury: return (date().year + 99) / 100;
-    case Unit::kMillennium: return (date().year + 999) / 1000;
-    case Unit::kEpoch: return local;
-    case Unit::kDayOfWeek: return IsoDayOfWeek(days) % 7;
-    case Unit::kIsoDayOfWeek: return IsoDayOfWeek(days);
-    case Unit::kDayOfYear: return days - FromCivil(date().year, 1, 1) + 1;
-    case Unit::kIsoYear: return ToCivil(ThursdayOf(days)).year;
+    case Unit::kSecond:
+      return rest % (60 * kMicrosPerSecond);
+    case Unit::kMinute:
+      return rest / (60 * kMicrosPerSecond) % 60;
+    case Unit::kHour:
+      return rest / (3600 * kMicrosPerSecond);
+    case Unit::kDay:
+      return date().day;
+    case Unit::kWeek:
+      return IsoWeek(days);
+    case Unit::kMonth:
+      return date().month;
+    case Unit::kQuarter:
+      return (date().month - 1) / 3 + 1;
+    case Unit::kYear:
+      return date().year;
+    case Unit::kDecade:
+      return date().year / 10;
+    case Unit::kCentury:
+      return (date().year + 99) / 100;
+    case Unit::kMillennium:
+      return (date().year + 999) / 1000;
+    case Unit::kEpoch:
+      return local;
+    case Unit::kDayOfWeek:
+      return IsoDayOfWeek(days) % 7;
+    case Unit::kIsoDayOfWeek:
+      return IsoDayOfWeek(days);
+    case Unit::kDayOfYear:
+      return days - FromCivil(date().year, 1, 1) + 1;
+    case Unit::kIsoYear:
+      return ToCivil(ThursdayOf(days)).year;
   }
   return 0;
 }
@@ -86,20 +138,29 @@ int64_t FieldOf(Unit unit, Micros local) {
 // Fields of an interval: days are the largest unit, and a negative interval has negative fields.
 int64_t IntervalField(Unit unit, Micros micros) {
   switch (unit) {
-    case Unit::kDay: return micros / kMicrosPerDay;
-    case Unit::kHour: return micros / (3600 * kMicrosPerSecond) % 24;
-    case Unit::kMinute: return micros / (60 * kMicrosPerSecond) % 60;
-    case Unit::kEpoch: return micros;
-    default: return micros % (60 * kMicrosPerSecond);
+    case Unit::kDay:
+      return micros / kMicrosPerDay;
+    case Unit::kHour:
+      return micros / (3600 * kMicrosPerSecond) % 24;
+    case Unit::kMinute:
+      return micros / (60 * kMicrosPerSecond) % 60;
+    case Unit::kEpoch:
+      return micros;
+    default:
+      return micros % (60 * kMicrosPerSecond);
   }
 }
 
 DataType FieldType(Unit unit) {
   switch (unit) {
-    case Unit::kSecond: return DecimalType(8, 6);
-    case Unit::kMillisecond: return DecimalType(8, 3);
-    case Unit::kEpoch: return DecimalType(18, 6);
-    default: return BigintType();
+    case Unit::kSecond:
+      return DecimalType(8, 6);
+    case Unit::kMillisecond:
+      return DecimalType(8, 3);
+    case Unit::kEpoch:
+      return DecimalType(18, 6);
+    default:
+      return BigintType();
   }
 }
 
@@ -111,7 +172,8 @@ Result<ExpressionPtr> BindExtract(const std::string& name, Arguments arguments) 
   const bool interval_unit = unit == Unit::kEpoch || (unit <= Unit::kDay);
   const bool time_unit = unit == Unit::kEpoch || unit < Unit::kDay;
   if ((interval && !interval_unit) || (from.kind == TypeKind::kTime && !time_unit)) {
-    return PlanError("unit \"" + std::string(LiteralText(*arguments[0])) + "\" is not supported for type " + TypeName(from));
+    return PlanError("unit \"" + std::string(LiteralText(*arguments[0])) + "\" is not supported for type " +
+                     TypeName(from));
   }
   const DataType type = FieldType(unit);
   const bool local = from.kind == TypeKind::kTimestampLtz && unit != Unit::kEpoch;
@@ -137,19 +199,32 @@ Micros Truncate(Unit unit, Micros local) {
     return FromCivil(date.year, date.month, 1) * kMicrosPerDay;
   };
   switch (unit) {
-    case Unit::kMillisecond: return floor_to(1000);
-    case Unit::kSecond: return floor_to(kMicrosPerSecond);
-    case Unit::kMinute: return floor_to(60 * kMicrosPerSecond);
-    case Unit::kHour: return floor_to(3600 * kMicrosPerSecond);
-    case Unit::kDay: return days * kMicrosPerDay;
-    case Unit::kWeek: return (days - IsoDayOfWeek(days) + 1) * kMicrosPerDay;
-    case Unit::kMonth: return month_start([](CivilDate&) {});
-    case Unit::kQuarter: return month_start([](CivilDate& date) { date.month = (date.month - 1) / 3 * 3 + 1; });
-    case Unit::kYear: return month_start([](CivilDate& date) { date.month = 1; });
-    case Unit::kDecade: return month_start([](CivilDate& d) { d.month = 1, d.year = std::max(1, d.year / 10 * 10); });
-    case Unit::kCentury: return month_start([](CivilDate& d) { d.month = 1, d.year = (d.year - 1) / 100 * 100 + 1; });
-    case Unit::kMillennium: return month_start([](CivilDate& d) { d.month = 1, d.year = (d.year - 1) / 1000 * 1000 + 1; });
-    default: return local;
+    case Unit::kMillisecond:
+      return floor_to(1000);
+    case Unit::kSecond:
+      return floor_to(kMicrosPerSecond);
+    case Unit::kMinute:
+      return floor_to(60 * kMicrosPerSecond);
+    case Unit::kHour:
+      return floor_to(3600 * kMicrosPerSecond);
+    case Unit::kDay:
+      return days * kMicrosPerDay;
+    case Unit::kWeek:
+      return (days - IsoDayOfWeek(days) + 1) * kMicrosPerDay;
+    case Unit::kMonth:
+      return month_start([](CivilDate&) {});
+    case Unit::kQuarter:
+      return month_start([](CivilDate& date) { date.month = (date.month - 1) / 3 * 3 + 1; });
+    case Unit::kYear:
+      return month_start([](CivilDate& date) { date.month = 1; });
+    case Unit::kDecade:
+      return month_start([](CivilDate& d) { d.month = 1, d.year = std::max(1, d.year / 10 * 10); });
+    case Unit::kCentury:
+      return month_start([](CivilDate& d) { d.month = 1, d.year = (d.year - 1) / 100 * 100 + 1; });
+    case Unit::kMillennium:
+      return month_start([](CivilDate& d) { d.month = 1, d.year = (d.year - 1) / 1000 * 1000 + 1; });
+    default:
+      return local;
   }
 }
 
@@ -164,8 +239,8 @@ Result<ExpressionPtr> BindTruncate(const std::string& name, Arguments arguments)
   Kernel kernel = [=](const KernelInput& input) {
     const KernelInput value{input.arguments.subspan(1), input.rows, input.context};
     ZoneConverter zone(local ? input.context.time_zone : "UTC");
-    return MapRows<int64_t, int64_t>(
-        value, type, [&](Micros x) { return zone.ToInstant(Truncate(unit, zone.ToLocal(x))); });
+    return MapRows<int64_t, int64_t>(value, type,
+                                     [&](Micros x) { return zone.ToInstant(Truncate(unit, zone.ToLocal(x))); });
   };
   return MakeKernelCall({name, type, {arguments[0], moment[0]}, std::move(kernel), false, local});
 }
@@ -194,7 +269,8 @@ Result<ExpressionPtr> BindBin(const std::string& name, Arguments arguments) {
   return MakeKernelCall({name, type, std::move(arguments), std::move(kernel), true});
 }
 
-// --- the time of the batch -----------------------------------------------------------------------------------------------
+// --- the time of the batch
+// -----------------------------------------------------------------------------------------------
 template <TypeKind kKind>
 Result<ExpressionPtr> BindNow(const std::string& name, Arguments arguments) {
   const DataType type = kKind == TypeKind::kDate ? DateType() : DataType{kKind, 3};
@@ -202,7 +278,8 @@ Result<ExpressionPtr> BindNow(const std::string& name, Arguments arguments) {
                   ZoneConverter zone(input.context.time_zone);
                   Micros value = input.context.now;
                   if (kKind != TypeKind::kTimestampLtz) value = zone.ToLocal(value);
-                  value = kKind == TypeKind::kDate ? FloorDivide(value, kMicrosPerDay) : FloorDivide(value, 1000) * 1000;
+                  value =
+                      kKind == TypeKind::kDate ? FloorDivide(value, kMicrosPerDay) : FloorDivide(value, 1000) * 1000;
                   auto out = std::make_shared<Column>(type);
                   for (size_t row = 0; row < input.rows; ++row) out->AppendInt(value);
                   return ColumnPtr(std::move(out));
@@ -212,8 +289,9 @@ Result<ExpressionPtr> BindNow(const std::string& name, Arguments arguments) {
   return MakeKernelCall(std::move(spec));
 }
 
-// --- time zones ------------------------------------------------------------------------------------------------------------
-// x AT TIME ZONE zone, and timezone(zone, x): a local time of the zone becomes an instant, an instant a local time.
+// --- time zones
+// ------------------------------------------------------------------------------------------------------------ x AT
+// TIME ZONE zone, and timezone(zone, x): a local time of the zone becomes an instant, an instant a local time.
 Result<ExpressionPtr> BindZone(const std::string& name, Arguments arguments) {
   if (name == "timezone") std::swap(arguments[0], arguments[1]);
   WEIR_ASSIGN(arguments, Accept(name, "ts", std::move(arguments)));
@@ -239,7 +317,8 @@ Result<ExpressionPtr> BindZone(const std::string& name, Arguments arguments) {
   return MakeKernelCall({"AT TIME ZONE", type, std::move(arguments), std::move(kernel), !constant});
 }
 
-// --- epochs and constructors -------------------------------------------------------------------------------------------
+// --- epochs and constructors
+// -------------------------------------------------------------------------------------------
 Result<ExpressionPtr> BindEpochMs(const std::string& name, Arguments arguments) {
   WEIR_ASSIGN(arguments, Accept(name, "t", std::move(arguments)));
   return MakeKernelCall({name, BigintType(), std::move(arguments), [](const KernelInput& input) {

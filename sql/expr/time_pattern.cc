@@ -54,21 +54,21 @@ struct TimePattern::Fields {
   int64_t minute = 0;
   int64_t second = 0;
   Micros fraction = 0;
-  bool half_day = false;   // the hour counts from 1 to 12
+  bool half_day = false;  // the hour counts from 1 to 12
   bool afternoon = false;
 };
 
 // Longer names first, so that the first that fits is the one that is meant.
 const std::vector<TimePattern::Known>& TimePattern::PostgresFields() {
   static const std::vector<Known> fields = {
-      {"IYYY", Field::kIsoYear, 4, Case::kTitle},  {"YYYY", Field::kYear, 4, Case::kTitle},
-      {"HH24", Field::kHour24, 2, Case::kTitle},   {"HH12", Field::kHour12, 2, Case::kTitle},
-      {"DDD", Field::kDayOfYear, 3, Case::kTitle}, {"YY", Field::kShortYear, 2, Case::kTitle},
-      {"IW", Field::kIsoWeek, 2, Case::kTitle},    {"MM", Field::kMonth, 2, Case::kTitle},
-      {"DD", Field::kDay, 2, Case::kTitle},        {"HH", Field::kHour12, 2, Case::kTitle},
-      {"MI", Field::kMinute, 2, Case::kTitle},     {"SS", Field::kSecond, 2, Case::kTitle},
-      {"MS", Field::kFraction, 3, Case::kTitle},   {"US", Field::kFraction, 6, Case::kTitle},
-      {"AM", Field::kHalf, 0, Case::kUpper},       {"PM", Field::kHalf, 0, Case::kUpper},
+      {"IYYY", Field::kIsoYear, 4, Case::kTitle},    {"YYYY", Field::kYear, 4, Case::kTitle},
+      {"HH24", Field::kHour24, 2, Case::kTitle},     {"HH12", Field::kHour12, 2, Case::kTitle},
+      {"DDD", Field::kDayOfYear, 3, Case::kTitle},   {"YY", Field::kShortYear, 2, Case::kTitle},
+      {"IW", Field::kIsoWeek, 2, Case::kTitle},      {"MM", Field::kMonth, 2, Case::kTitle},
+      {"DD", Field::kDay, 2, Case::kTitle},          {"HH", Field::kHour12, 2, Case::kTitle},
+      {"MI", Field::kMinute, 2, Case::kTitle},       {"SS", Field::kSecond, 2, Case::kTitle},
+      {"MS", Field::kFraction, 3, Case::kTitle},     {"US", Field::kFraction, 6, Case::kTitle},
+      {"AM", Field::kHalf, 0, Case::kUpper},         {"PM", Field::kHalf, 0, Case::kUpper},
       {"ID", Field::kIsoDayOfWeek, 1, Case::kTitle}, {"D", Field::kDayOfWeek, 1, Case::kTitle},
       {"Q", Field::kQuarter, 1, Case::kTitle},
   };
@@ -76,7 +76,8 @@ const std::vector<TimePattern::Known>& TimePattern::PostgresFields() {
 }
 
 void TimePattern::AddLiteral(char c) {
-  if (items_.empty() || items_.back().field != Field::kLiteral) items_.push_back({Field::kLiteral, 0, Case::kTitle, ""});
+  if (items_.empty() || items_.back().field != Field::kLiteral)
+    items_.push_back({Field::kLiteral, 0, Case::kTitle, ""});
   items_.back().literal += c;
 }
 
@@ -111,7 +112,10 @@ TimePattern TimePattern::Postgres(std::string_view pattern) {
       const bool upper = std::isupper(static_cast<unsigned char>(pattern[0])) != 0;
       const bool second = std::isupper(static_cast<unsigned char>(pattern[1])) != 0;
       out.items_.push_back({name->field, fill ? name->width : 0,
-                            !upper ? Case::kLower : second ? Case::kUpper : Case::kTitle, ""});
+                            !upper   ? Case::kLower
+                            : second ? Case::kUpper
+                                     : Case::kTitle,
+                            ""});
       pattern.remove_prefix(name->name.size());
       fill = true;
       continue;
@@ -152,19 +156,43 @@ Result<TimePattern> TimePattern::Java(std::string_view pattern) {
     };
     switch (letter) {
       case 'y':
-      case 'u': add(run == 2 ? Field::kShortYear : Field::kYear, run == 2 ? 2 : width); break;
+      case 'u':
+        add(run == 2 ? Field::kShortYear : Field::kYear, run == 2 ? 2 : width);
+        break;
       case 'M':
-      case 'L': add(run <= 2 ? Field::kMonth : run == 3 ? Field::kMonthShort : Field::kMonthName, run <= 2 ? width : 0); break;
-      case 'd': add(Field::kDay, width); break;
-      case 'D': add(Field::kDayOfYear, width); break;
-      case 'E': add(run <= 3 ? Field::kDayShort : Field::kDayName, 0); break;
-      case 'Q': add(Field::kQuarter, width); break;
-      case 'H': add(Field::kHour24, width); break;
-      case 'h': add(Field::kHour12, width); break;
-      case 'm': add(Field::kMinute, width); break;
-      case 's': add(Field::kSecond, width); break;
-      case 'S': add(Field::kFraction, std::min(width, 9)); break;
-      case 'a': add(Field::kHalf, 0, Case::kUpper); break;
+      case 'L':
+        add(run <= 2 ? Field::kMonth : run == 3 ? Field::kMonthShort : Field::kMonthName, run <= 2 ? width : 0);
+        break;
+      case 'd':
+        add(Field::kDay, width);
+        break;
+      case 'D':
+        add(Field::kDayOfYear, width);
+        break;
+      case 'E':
+        add(run <= 3 ? Field::kDayShort : Field::kDayName, 0);
+        break;
+      case 'Q':
+        add(Field::kQuarter, width);
+        break;
+      case 'H':
+        add(Field::kHour24, width);
+        break;
+      case 'h':
+        add(Field::kHour12, width);
+        break;
+      case 'm':
+        add(Field::kMinute, width);
+        break;
+      case 's':
+        add(Field::kSecond, width);
+        break;
+      case 'S':
+        add(Field::kFraction, std::min(width, 9));
+        break;
+      case 'a':
+        add(Field::kHalf, 0, Case::kUpper);
+        break;
       default:
         if (std::isalpha(static_cast<unsigned char>(letter))) {
           return PlanError("unknown letter '" + std::string(1, letter) + "' in a date format");
@@ -191,29 +219,65 @@ void TimePattern::AppendItem(const Item& item, int64_t days, Micros rest, std::s
   };
   const int64_t hour = rest / (3600 * kMicrosPerSecond);
   switch (item.field) {
-    case Field::kLiteral: out += item.literal; break;
-    case Field::kYear: AppendNumber(ToCivil(days).year, item.width, out); break;
-    case Field::kShortYear: AppendNumber(ToCivil(days).year % 100, item.width, out); break;
-    case Field::kIsoYear: AppendNumber(ToCivil(ThursdayOf(days)).year, item.width, out); break;
-    case Field::kQuarter: AppendNumber((ToCivil(days).month - 1) / 3 + 1, item.width, out); break;
-    case Field::kMonth: AppendNumber(ToCivil(days).month, item.width, out); break;
-    case Field::kMonthName: add_name(kMonths[ToCivil(days).month - 1], 9); break;
-    case Field::kMonthShort: add_name(kMonths[ToCivil(days).month - 1], 3); break;
-    case Field::kDay: AppendNumber(ToCivil(days).day, item.width, out); break;
-    case Field::kDayOfYear: AppendNumber(days - FromCivil(ToCivil(days).year, 1, 1) + 1, item.width, out); break;
-    case Field::kDayName: add_name(kDays[DayOfWeek(days)], 9); break;
-    case Field::kDayShort: add_name(kDays[DayOfWeek(days)], 3); break;
-    case Field::kDayOfWeek: AppendNumber(DayOfWeek(days) + 1, 1, out); break;
-    case Field::kIsoDayOfWeek: AppendNumber((DayOfWeek(days) + 6) % 7 + 1, 1, out); break;
+    case Field::kLiteral:
+      out += item.literal;
+      break;
+    case Field::kYear:
+      AppendNumber(ToCivil(days).year, item.width, out);
+      break;
+    case Field::kShortYear:
+      AppendNumber(ToCivil(days).year % 100, item.width, out);
+      break;
+    case Field::kIsoYear:
+      AppendNumber(ToCivil(ThursdayOf(days)).year, item.width, out);
+      break;
+    case Field::kQuarter:
+      AppendNumber((ToCivil(days).month - 1) / 3 + 1, item.width, out);
+      break;
+    case Field::kMonth:
+      AppendNumber(ToCivil(days).month, item.width, out);
+      break;
+    case Field::kMonthName:
+      add_name(kMonths[ToCivil(days).month - 1], 9);
+      break;
+    case Field::kMonthShort:
+      add_name(kMonths[ToCivil(days).month - 1], 3);
+      break;
+    case Field::kDay:
+      AppendNumber(ToCivil(days).day, item.width, out);
+      break;
+    case Field::kDayOfYear:
+      AppendNumber(days - FromCivil(ToCivil(days).year, 1, 1) + 1, item.width, out);
+      break;
+    case Field::kDayName:
+      add_name(kDays[DayOfWeek(days)], 9);
+      break;
+    case Field::kDayShort:
+      add_name(kDays[DayOfWeek(days)], 3);
+      break;
+    case Field::kDayOfWeek:
+      AppendNumber(DayOfWeek(days) + 1, 1, out);
+      break;
+    case Field::kIsoDayOfWeek:
+      AppendNumber((DayOfWeek(days) + 6) % 7 + 1, 1, out);
+      break;
     case Field::kIsoWeek: {
       const int64_t thursday = ThursdayOf(days);
       AppendNumber((thursday - FromCivil(ToCivil(thursday).year, 1, 1)) / 7 + 1, item.width, out);
       break;
     }
-    case Field::kHour24: AppendNumber(hour, item.width, out); break;
-    case Field::kHour12: AppendNumber((hour + 11) % 12 + 1, item.width, out); break;
-    case Field::kMinute: AppendNumber(rest / (60 * kMicrosPerSecond) % 60, item.width, out); break;
-    case Field::kSecond: AppendNumber(rest / kMicrosPerSecond % 60, item.width, out); break;
+    case Field::kHour24:
+      AppendNumber(hour, item.width, out);
+      break;
+    case Field::kHour12:
+      AppendNumber((hour + 11) % 12 + 1, item.width, out);
+      break;
+    case Field::kMinute:
+      AppendNumber(rest / (60 * kMicrosPerSecond) % 60, item.width, out);
+      break;
+    case Field::kSecond:
+      AppendNumber(rest / kMicrosPerSecond % 60, item.width, out);
+      break;
     case Field::kFraction: {
       std::string digits;
       AppendNumber(rest % kMicrosPerSecond, 6, digits);
@@ -221,7 +285,9 @@ void TimePattern::AppendItem(const Item& item, int64_t days, Micros rest, std::s
       out += digits;
       break;
     }
-    case Field::kHalf: out += item.letters == Case::kLower ? (hour < 12 ? "am" : "pm") : hour < 12 ? "AM" : "PM"; break;
+    case Field::kHalf:
+      out += item.letters == Case::kLower ? (hour < 12 ? "am" : "pm") : hour < 12 ? "AM" : "PM";
+      break;
   }
 }
 
@@ -235,8 +301,8 @@ bool TimePattern::ParseItem(const Item& item, std::string_view& text, Fields& fi
     for (const char c : item.literal) {
       // Any separator stands for any other, as in PostgreSQL; letters must be there.
       const bool separator = !std::isalnum(static_cast<unsigned char>(c));
-      const bool fits = !text.empty() && (separator ? !std::isalnum(static_cast<unsigned char>(text[0]))
-                                                    : Lower(text[0]) == Lower(c));
+      const bool fits = !text.empty() &&
+                        (separator ? !std::isalnum(static_cast<unsigned char>(text[0])) : Lower(text[0]) == Lower(c));
       if (!fits) return false;
       text.remove_prefix(1);
     }
@@ -256,23 +322,36 @@ bool TimePattern::ParseItem(const Item& item, std::string_view& text, Fields& fi
   };
   int64_t ignored = 0;
   switch (item.field) {
-    case Field::kYear: return number(4, fields.year);
+    case Field::kYear:
+      return number(4, fields.year);
     case Field::kShortYear: {
       if (!number(2, fields.year)) return false;
       fields.year += fields.year < 70 ? 2000 : 1900;
       return true;
     }
-    case Field::kMonth: return number(2, fields.month);
-    case Field::kMonthName: return name(kMonths, 9, fields.month);
-    case Field::kMonthShort: return name(kMonths, 3, fields.month);
-    case Field::kDay: return number(2, fields.day);
-    case Field::kDayOfYear: return number(3, fields.day_of_year);
-    case Field::kDayName: return name(kDays, 9, ignored);
-    case Field::kDayShort: return name(kDays, 3, ignored);
-    case Field::kHour24: return number(2, fields.hour);
-    case Field::kHour12: fields.half_day = true; return number(2, fields.hour);
-    case Field::kMinute: return number(2, fields.minute);
-    case Field::kSecond: return number(2, fields.second);
+    case Field::kMonth:
+      return number(2, fields.month);
+    case Field::kMonthName:
+      return name(kMonths, 9, fields.month);
+    case Field::kMonthShort:
+      return name(kMonths, 3, fields.month);
+    case Field::kDay:
+      return number(2, fields.day);
+    case Field::kDayOfYear:
+      return number(3, fields.day_of_year);
+    case Field::kDayName:
+      return name(kDays, 9, ignored);
+    case Field::kDayShort:
+      return name(kDays, 3, ignored);
+    case Field::kHour24:
+      return number(2, fields.hour);
+    case Field::kHour12:
+      fields.half_day = true;
+      return number(2, fields.hour);
+    case Field::kMinute:
+      return number(2, fields.minute);
+    case Field::kSecond:
+      return number(2, fields.second);
     case Field::kFraction: {
       size_t digits = 0;
       if (!ReadNumber(text, static_cast<size_t>(item.width), fields.fraction, &digits)) return false;
@@ -286,7 +365,8 @@ bool TimePattern::ParseItem(const Item& item, std::string_view& text, Fields& fi
       fields.afternoon = Lower(text[0]) == 'p';
       text.remove_prefix(2);
       return true;
-    default: return number(4, ignored);
+    default:
+      return number(4, ignored);
   }
 }
 

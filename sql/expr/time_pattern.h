@@ -26,9 +26,27 @@ class TimePattern {
 
  private:
   enum class Field {
-    kLiteral, kYear, kShortYear, kIsoYear, kQuarter, kMonth, kMonthName, kMonthShort, kDay, kDayOfYear, kDayName,
-    kDayShort, kDayOfWeek /* Sunday = 1 */, kIsoDayOfWeek /* Monday = 1 */, kIsoWeek, kHour24, kHour12, kMinute,
-    kSecond, kFraction, kHalf
+    kLiteral,
+    kYear,
+    kShortYear,
+    kIsoYear,
+    kQuarter,
+    kMonth,
+    kMonthName,
+    kMonthShort,
+    kDay,
+    kDayOfYear,
+    kDayName,
+    kDayShort,
+    kDayOfWeek /* Sunday = 1 */,
+    kIsoDayOfWeek /* Monday = 1 */,
+    kIsoWeek,
+    kHour24,
+    kHour12,
+    kMinute,
+    kSecond,
+    kFraction,
+    kHalf
   };
   enum class Case { kTitle, kUpper, kLower };
   struct Item {

@@ -143,11 +143,16 @@ std::string TypeList(const std::vector<ExpressionPtr>& expressions) {
 
 DataType AsDecimal(const DataType& type) {
   switch (type.kind) {
-    case TypeKind::kTinyint: return DecimalType(3, 0);
-    case TypeKind::kSmallint: return DecimalType(5, 0);
-    case TypeKind::kInt: return DecimalType(10, 0);
-    case TypeKind::kBigint: return DecimalType(19, 0);
-    default: return type;
+    case TypeKind::kTinyint:
+      return DecimalType(3, 0);
+    case TypeKind::kSmallint:
+      return DecimalType(5, 0);
+    case TypeKind::kInt:
+      return DecimalType(10, 0);
+    case TypeKind::kBigint:
+      return DecimalType(19, 0);
+    default:
+      return type;
   }
 }
 

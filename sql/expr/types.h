@@ -37,8 +37,8 @@ DataType AsDecimal(const Expression& expression);
 // A column of `from` can be read as one of `to` without a change of its values: bigint for int.
 bool SameValues(const DataType& from, const DataType& to);
 
-// Converts an argument to the type a function needs: NULL to anything, string literals to anything (an error when they do
-// not denote a value), and what MakeAssignmentCast allows without loss.  Empty error text: "not convertible".
+// Converts an argument to the type a function needs: NULL to anything, string literals to anything (an error when they
+// do not denote a value), and what MakeAssignmentCast allows without loss.  Empty error text: "not convertible".
 Result<ExpressionPtr> Coerce(ExpressionPtr expression, DataType to);
 // True when Coerce could succeed judging by the types.
 bool IsCoercible(const Expression& expression, const DataType& to);

@@ -7,7 +7,8 @@ int32_t DecodeCharacter(std::string_view text) {
   const int first = byte(0);
   const size_t size = CharacterBytes(text);
   if (first >= 0xC2 && first < 0xE0 && size == 2) return (first & 0x1F) << 6 | (byte(1) & 0x3F);
-  if (first >= 0xE0 && first < 0xF0 && size == 3) return (first & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F);
+  if (first >= 0xE0 && first < 0xF0 && size == 3)
+    return (first & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F);
   if (first >= 0xF0 && first < 0xF5 && size == 4) {
     return (first & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F);
   }

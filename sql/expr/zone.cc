@@ -21,7 +21,8 @@ Micros ZoneConverter::OffsetAt(Micros instant) {
   const Micros from = (instant >= 0 ? instant : instant - (kQuarter - 1)) / kQuarter * kQuarter;
   offset_ = ZoneOffset(zone_, instant).value_or(0);
   // Some offsets of the nineteenth century change within a quarter of an hour: then nothing is kept.
-  cached_ = ZoneOffset(zone_, from).value_or(0) == offset_ && ZoneOffset(zone_, from + kQuarter - 1).value_or(0) == offset_;
+  cached_ =
+      ZoneOffset(zone_, from).value_or(0) == offset_ && ZoneOffset(zone_, from + kQuarter - 1).value_or(0) == offset_;
   from_ = from;
   to_ = from + kQuarter;
   return offset_;

@@ -21,8 +21,7 @@ TEST(ExprBuild, PrintsSql) {
   EXPECT_EQ(Print(Call("CASE", {Call("IS NULL", {kChannel}), Lit("x"), kChannel})),
             "CASE WHEN (channel IS NULL) THEN 'x' ELSE channel END");
   EXPECT_EQ(Print(CastTo(kAmount, "double")), "CAST(o.amount AS double)");
-  EXPECT_EQ(Print(Call("<", {kTs, Lit("2026-11-30 10:00:00")})),
-            "(ts < TIMESTAMP '2026-11-30T10:00:00.000000')");
+  EXPECT_EQ(Print(Call("<", {kTs, Lit("2026-11-30 10:00:00")})), "(ts < TIMESTAMP '2026-11-30T10:00:00.000000')");
   EXPECT_EQ(Print(Call("+", {kTs, CastTo(Lit("1 day 1 second"), "interval")})), "(ts + INTERVAL '1 day 1 second')");
   EXPECT_EQ(Print(Call("NOT", {Call("LIKE", {kChannel, Lit("a%")})})), "(NOT (channel LIKE 'a%'))");
   EXPECT_EQ(Print(Call("upper", {kChannel})), "upper(channel)");

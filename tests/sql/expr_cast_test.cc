@@ -84,9 +84,9 @@ TEST(ExprCast, TimeZones) {
                                             "2026-03-29 01:59:59", "2026-10-25 03:00:00"});
   const auto instant = Call("epoch_ms", {CastTo(local, "timestamp_ltz(0)")});
   Table utc;
-  const auto expected = Call("epoch_ms", {utc.Add("timestamp(0)", {"2026-07-01 10:00:00", "2026-03-29 01:30:00",
-                                                                   "2026-10-25 01:30:00", "2026-03-29 00:59:59",
-                                                                   "2026-10-25 02:00:00"})});
+  const auto expected =
+      Call("epoch_ms", {utc.Add("timestamp(0)", {"2026-07-01 10:00:00", "2026-03-29 01:30:00", "2026-10-25 01:30:00",
+                                                 "2026-03-29 00:59:59", "2026-10-25 02:00:00"})});
   EXPECT_EQ(t.Eval(instant), utc.Eval(expected));
 }
 

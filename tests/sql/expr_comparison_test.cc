@@ -53,6 +53,28 @@ TEST(ExprComparison, TextsCompareBytewise) {
   EXPECT_EQ(t.Eval(">", {a, Lit("z")}), "false false false true NULL");
 }
 
+// A constant is compared by words of its size; every size class needs rows that differ in each part.
+TEST(ExprComparison, EqualityWithConstantTextsOfEverySize) {
+  for (size_t size = 0; size < 40; ++size) {
+    std::string text(size, 'a');
+    for (size_t i = 0; i < size; ++i) text[i] = static_cast<char>('a' + i % 26);
+    Texts texts = {text, text + "z"};
+    std::string expected = "true false";
+    std::string negated = "false true";
+    for (size_t i = 0; i < size; ++i) {
+      std::string other = text;
+      other[i] = '#';
+      texts.push_back(other);
+      expected += " false";
+      negated += " true";
+    }
+    Table t;
+    const auto column = t.Add("string", texts);
+    EXPECT_EQ(t.Eval("=", {column, Lit(text.c_str())}), expected) << size;
+    EXPECT_EQ(t.Eval("<>", {column, Lit(text.c_str())}), negated) << size;
+  }
+}
+
 TEST(ExprComparison, UnknownLiteralsTakeTheOtherType) {
   Table t;
   const auto d = t.Add("date", {"2026-11-30"});

@@ -20,8 +20,7 @@ TEST(ExprMath, Rounding) {
   EXPECT_EQ(t.Eval("ceiling", {f}), "3 -2 3 NULL");
   EXPECT_EQ(t.Eval("trunc", {f}), "2 -2 2 NULL");
   const auto i = t.Add("bigint", {"1250", "-1251", "9223372036854775807", kNull});
-  EXPECT_EQ(t.Eval("round", {i, Lit(-1)}),
-            "error at 2: numeric field overflow: the result does not fit bigint");
+  EXPECT_EQ(t.Eval("round", {i, Lit(-1)}), "error at 2: numeric field overflow: the result does not fit bigint");
   EXPECT_EQ(t.Eval("trunc", {i, Lit(-2)}), "1200 -1200 9223372036854775800 NULL");
   EXPECT_EQ(t.Eval("floor", {i}), "1250 -1251 9223372036854775807 NULL");
 }

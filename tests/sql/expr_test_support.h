@@ -45,9 +45,13 @@ inline ColumnPtr MakeTestColumn(const DataType& type, const Texts& texts) {
       continue;
     }
     switch (type.kind) {
-      case TypeKind::kBoolean: column->AppendBool(*text == "true"); break;
+      case TypeKind::kBoolean:
+        column->AppendBool(*text == "true");
+        break;
       case TypeKind::kFloat:
-      case TypeKind::kDouble: column->AppendDouble(std::stod(*text)); break;
+      case TypeKind::kDouble:
+        column->AppendDouble(std::stod(*text));
+        break;
       case TypeKind::kDecimal: {
         const auto parsed = ParseDecimal(*text, type.precision, type.scale);
         EXPECT_TRUE(static_cast<bool>(parsed)) << *text;
@@ -58,13 +62,25 @@ inline ColumnPtr MakeTestColumn(const DataType& type, const Texts& texts) {
         }
         break;
       }
-      case TypeKind::kDate: column->AppendInt(ParseDate(*text).value); break;
-      case TypeKind::kTime: column->AppendInt(ParseTime(*text, 6).value); break;
-      case TypeKind::kTimestamp: column->AppendInt(ParseTimestamp(*text, 6).value); break;
-      case TypeKind::kTimestampLtz: column->AppendInt(ParseTimestampLtz(*text, 6, "UTC").value); break;
+      case TypeKind::kDate:
+        column->AppendInt(ParseDate(*text).value);
+        break;
+      case TypeKind::kTime:
+        column->AppendInt(ParseTime(*text, 6).value);
+        break;
+      case TypeKind::kTimestamp:
+        column->AppendInt(ParseTimestamp(*text, 6).value);
+        break;
+      case TypeKind::kTimestampLtz:
+        column->AppendInt(ParseTimestampLtz(*text, 6, "UTC").value);
+        break;
       case TypeKind::kString:
-      case TypeKind::kBytes: column->AppendText(*text); break;
-      default: column->AppendInt(std::stoll(*text)); break;
+      case TypeKind::kBytes:
+        column->AppendText(*text);
+        break;
+      default:
+        column->AppendInt(std::stoll(*text));
+        break;
     }
   }
   return column;

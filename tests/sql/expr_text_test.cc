@@ -11,7 +11,10 @@ TEST(ExprText, LettersAndLengths) {
   EXPECT_EQ(EvalOne("initcap", {Lit("hello wORLD 2nd")}), "'Hello World 2nd'");
   EXPECT_EQ(EvalOne("length", {Lit("\xC3\xA4\xE2\x82\xAC")}), "2");
   EXPECT_EQ(EvalOne("octet_length", {Lit("\xC3\xA4\xE2\x82\xAC")}), "5");
-  EXPECT_EQ(EvalOne("reverse", {Lit("a\xC3\xA4" "b")}), "'b\xC3\xA4" "a'");
+  EXPECT_EQ(EvalOne("reverse", {Lit("a\xC3\xA4"
+                                    "b")}),
+            "'b\xC3\xA4"
+            "a'");
   EXPECT_EQ(EvalOne("ascii", {Lit("\xE2\x82\xAC")}), "8364");
   EXPECT_EQ(EvalOne("chr", {Lit(8364)}), "'\xE2\x82\xAC'");
   EXPECT_EQ(EvalOne("md5", {Lit("")}), "'d41d8cd98f00b204e9800998ecf8427e'");
@@ -23,12 +26,17 @@ TEST(ExprText, LettersAndLengths) {
 
 TEST(ExprText, Parts) {
   Table t;
-  const auto s = t.Add("string", {"Thomas", "\xC3\xA4" "bc", "", kNull});
+  const auto s = t.Add("string", {"Thomas",
+                                  "\xC3\xA4"
+                                  "bc",
+                                  "", kNull});
   EXPECT_EQ(t.Eval("substring", {s, Lit(2), Lit(2)}), "'ho' 'bc' '' NULL");
   EXPECT_EQ(t.Eval("substring", {s, Lit(-1), Lit(3)}), "'T' '\xC3\xA4' '' NULL");
   EXPECT_EQ(t.Eval("substr", {s, Lit(3)}), "'omas' 'c' '' NULL");
   EXPECT_EQ(t.Eval("substring", {s, Lit(1), Lit(-1)}), "error at 0: negative substring length not allowed");
-  EXPECT_EQ(t.Eval("left", {s, Lit(2)}), "'Th' '\xC3\xA4" "b' '' NULL");
+  EXPECT_EQ(t.Eval("left", {s, Lit(2)}),
+            "'Th' '\xC3\xA4"
+            "b' '' NULL");
   EXPECT_EQ(t.Eval("left", {s, Lit(-2)}), "'Thom' '\xC3\xA4' '' NULL");
   EXPECT_EQ(t.Eval("right", {s, Lit(2)}), "'as' 'bc' '' NULL");
   EXPECT_EQ(t.Eval("right", {s, Lit(-1)}), "'homas' 'bc' '' NULL");
@@ -41,7 +49,10 @@ TEST(ExprText, Parts) {
   EXPECT_EQ(EvalOne("trim", {Lit("  x ")}), "'x'");
   EXPECT_EQ(EvalOne("ltrim", {Lit("zzyx"), Lit("xyz")}), "''");
   EXPECT_EQ(EvalOne("rtrim", {Lit("testxxzx"), Lit("xyz")}), "'test'");
-  EXPECT_EQ(EvalOne("btrim", {Lit("\xC3\xA4" "a\xC3\xA4"), Lit("\xC3\xA4")}), "'a'");
+  EXPECT_EQ(EvalOne("btrim", {Lit("\xC3\xA4"
+                                  "a\xC3\xA4"),
+                              Lit("\xC3\xA4")}),
+            "'a'");
 }
 
 TEST(ExprText, Building) {
@@ -64,7 +75,10 @@ TEST(ExprText, Building) {
 
 TEST(ExprText, Like) {
   Table t;
-  const auto s = t.Add("string", {"abc", "a%c", "ab", "", "\xC3\xA4" "bc", kNull});
+  const auto s = t.Add("string", {"abc", "a%c", "ab", "",
+                                  "\xC3\xA4"
+                                  "bc",
+                                  kNull});
   EXPECT_EQ(t.Eval("LIKE", {s, Lit("a%")}), "true true true false false NULL");
   EXPECT_EQ(t.Eval("LIKE", {s, Lit("%c")}), "true true false false true NULL");
   EXPECT_EQ(t.Eval("LIKE", {s, Lit("%b%")}), "true false true false true NULL");
