@@ -1,0 +1,311 @@
+#include "operators/aggregate/value_set.h"
+
+#include <algorithm>
+
+namespace weir {
+namespace {
+
+constexpr uint32_t kSortFrom = 64;  // values of a group: below, an extreme is found by walking them
+constexpr size_t kSlotDistance = 16;
+constexpr size_t kRecordDistance = 8;
+
+uint32_t* CountsOf(Record* record) { return reinterpret_cast<uint32_t*>(record->payload()); }
+
+}  // namespace
+
+ValueSet::ValueSet(int argument, DataType type, uint8_t part, bool retracts, KeyedState* state)
+    : argument_(argument),
+      type_(type),
+      part_(part),
+      state_(state),
+      codec_({type}, RowCodec::Form::kKey),
+      retracts_(retracts) {}
+
+int ValueSet::CounterFor(int filter) {
+  const auto found = std::find(filters_.begin(), filters_.end(), filter);
+  if (found != filters_.end()) return static_cast<int>(found - filters_.begin());
+  filters_.push_back(filter);
+  return static_cast<int>(filters_.size() - 1);
+}
+
+void ValueSet::Finish() {
+  counts_size_ = filters_.size() * sizeof(uint32_t);
+  index_ = std::make_unique<KeyIndex>(&state_->arena(), counts_size_, KeyIndex::KeySize::kToEnd);
+}
+
+int ValueSet::Compare(Ref a, Ref b) const {
+  const char* left = ValueOf(a) + 1;  // behind the NULL bits: a set has no NULL
+  const char* right = ValueOf(b) + 1;
+  switch (type_.physical()) {
+    case Physical::kBool: return *left - *right;
+    case Physical::kInt64: {
+      uint64_t x = 0;
+      uint64_t y = 0;
+      GetVarint(left, x);
+      GetVarint(right, y);
+      const auto signed_x = static_cast<int64_t>(x >> 1) ^ -static_cast<int64_t>(x & 1);
+      const auto signed_y = static_cast<int64_t>(y >> 1) ^ -static_cast<int64_t>(y & 1);
+      return signed_x < signed_y ? -1 : signed_x > signed_y;
+    }
+    case Physical::kDouble: {
+      const auto x = LoadAt<double>(left);
+      const auto y = LoadAt<double>(right);
+      return DoubleLess(x, y) ? -1 : DoubleLess(y, x);
+    }
+    case Physical::kInt128: {
+      const auto x = LoadAt<Int128>(left);
+      const auto y = LoadAt<Int128>(right);
+      return x < y ? -1 : x > y;
+    }
+    case Physical::kText: {
+      uint64_t x = 0;
+      uint64_t y = 0;
+      left = GetVarint(left, x);
+      right = GetVarint(right, y);
+      return std::string_view(left, x).compare(std::string_view(right, y));
+    }
+  }
+  return 0;
+}
+
+Result<int64_t> ValueSet::Update(const Batch& batch, std::span<const int8_t> signs, std::span<char* const> groups) {
+  const Column& column = batch.column(static_cast<size_t>(argument_));
+  const int columns[] = {argument_};
+  codec_.Encode(batch, columns, encoded_);
+  // The keys as the index has them: the group's id and the value.
+  const size_t rows = batch.rows();
+  keys_.clear();
+  std::vector<uint32_t> offsets(rows + 1, 0);
+  std::vector<uint64_t> hashes(rows);
+  for (size_t row = 0; row < rows; ++row) {
+    if (signs[row] != 0) {
+      keys_.append(groups[row] + id_offset_, sizeof(uint64_t));
+      keys_.append(encoded_.row(row));
+    }
+    offsets[row + 1] = static_cast<uint32_t>(keys_.size());
+  }
+  const auto key_of = [&](size_t row) {
+    return std::string_view(keys_.data() + offsets[row], offsets[row + 1] - offsets[row]);
+  };
+  for (size_t row = 0; row < rows; ++row) hashes[row] = HashOf(key_of(row));
+  std::vector<const Column*> filters;
+  for (const int filter : filters_) filters.push_back(filter < 0 ? nullptr : &batch.column(static_cast<size_t>(filter)));
+  int64_t missing = 0;
+  for (size_t row = 0; row < rows; ++row) {
+    if (row + kSlotDistance < rows) index_->PrefetchSlot(hashes[row + kSlotDistance]);
+    if (row + kRecordDistance < rows) index_->PrefetchRecord(hashes[row + kRecordDistance]);
+    if (signs[row] == 0 || column.IsNull(row)) continue;
+    bool wanted = false;
+    for (const Column* filter : filters) wanted |= FilterPasses(filter, row);
+    if (!wanted) continue;
+    Ref ref = index_->Find(hashes[row], key_of(row));
+    if (ref == 0) {
+      if (signs[row] < 0) {
+        ++missing;
+        continue;
+      }
+      ref = Add(groups[row], hashes[row], key_of(row));
+    }
+    bool copied = false;
+    for (size_t k = 0; k < filters.size(); ++k) {
+      if (!FilterPasses(filters[k], row)) continue;
+      const uint32_t count = CountsOf(state_->At(ref))[k];
+      if (signs[row] < 0 ? count == 0 : !retracts_ && count > 0) continue;
+      if (count == UINT32_MAX && signs[row] > 0) {
+        return DataError("a group holds one value more than 4294967295 times");
+      }
+      if (!copied) ref = Writable(groups[row], hashes[row], ref);
+      copied = true;
+      CountsOf(state_->At(ref))[k] = count + static_cast<uint32_t>(static_cast<int32_t>(signs[row]));
+      if (count == 0) WEIR_TRY(Appeared(groups[row], ref, static_cast<int>(k), column, row));
+      if (count == 1 && signs[row] < 0) WEIR_TRY(Vanished(groups[row], ref, static_cast<int>(k), column, row));
+    }
+    const uint32_t* counts = CountsOf(state_->At(ref));
+    if (std::all_of(counts, counts + filters.size(), [](uint32_t count) { return count == 0; })) {
+      Remove(groups[row], hashes[row], ref);
+    }
+  }
+  return missing;
+}
+
+Ref ValueSet::Add(char* group, uint64_t hash, std::string_view key) {
+  const Ref ref = state_->Allocate(part_, counts_size_ + key.size());
+  char* payload = state_->At(ref)->payload();
+  std::memset(payload, 0, counts_size_);
+  std::memcpy(payload + counts_size_, key.data(), key.size());
+  index_->Insert(hash, ref);
+  if (ordered_) Link(group, ref);
+  return ref;
+}
+
+void ValueSet::Remove(char* group, uint64_t hash, Ref ref) {
+  index_->Erase(hash, ref);
+  if (ordered_) Unlink(group, ref);
+  // Results of before the batch may still name it.
+  garbage_.push_back(ref);
+}
+
+void ValueSet::Link(char* group, Ref ref) {
+  List list = LoadList(group);
+  Record* record = state_->At(ref);
+  record->next = list.head;
+  record->count = 0;
+  if (list.head != 0) state_->At(list.head)->count = ref;
+  list.head = ref;
+  ++list.values;
+  StoreAt(group + list_offset_, list);
+}
+
+void ValueSet::Unlink(char* group, Ref ref) {
+  List list = LoadList(group);
+  const Record* record = state_->At(ref);
+  if (record->next != 0) state_->At(record->next)->count = record->count;
+  if (record->count != 0) {
+    state_->At(record->count)->next = record->next;
+  } else {
+    list.head = record->next;
+  }
+  --list.values;
+  StoreAt(group + list_offset_, list);
+}
+
+// A value of a snapshot in progress is not changed but replaced, everywhere it is named.
+Ref ValueSet::Writable(char* group, uint64_t hash, Ref ref) {
+  if (!state_->arena().InView(ref)) return ref;
+  std::vector<std::unique_ptr<Sorted>>* sorted = nullptr;
+  if (ordered_ && !sorted_.empty()) {
+    const auto found = sorted_.find(LoadAt<uint64_t>(group + id_offset_));
+    if (found != sorted_.end()) sorted = &found->second;
+  }
+  std::vector<bool> in_sorted(filters_.size(), false);
+  for (size_t k = 0; sorted != nullptr && k < sorted->size(); ++k) {
+    if ((*sorted)[k]) in_sorted[k] = (*sorted)[k]->erase(ref) > 0;
+  }
+  const Ref copy = state_->Writable(ref);
+  index_->Replace(hash, ref, copy);
+  if (!ordered_) return copy;
+  const Record* record = state_->At(copy);
+  if (record->next != 0) state_->At(record->next)->count = copy;
+  if (record->count != 0) {
+    state_->At(record->count)->next = copy;
+  } else {
+    List list = LoadList(group);
+    list.head = copy;
+    StoreAt(group + list_offset_, list);
+  }
+  for (const Accumulator* listener : listeners_) {
+    if (!listener->IsExtreme() || LoadAt<Ref>(group + listener->offset) != ref) continue;
+    StoreAt(group + listener->offset, copy);
+  }
+  for (size_t k = 0; k < filters_.size(); ++k) {
+    if (in_sorted[k]) (*sorted)[k]->insert(copy);
+  }
+  return copy;
+}
+
+Status ValueSet::Appeared(char* group, Ref ref, int counter, const Column& column, size_t row) {
+  for (const Accumulator* listener : listeners_) {
+    if (listener->counter != counter) continue;
+    if (!listener->IsExtreme()) {
+      WEIR_TRY(listener->UpdateOne(group, &column, row, 1));
+      continue;
+    }
+    const auto current = LoadAt<Ref>(group + listener->offset);
+    const bool better = current == 0 || (listener->IsMin() ? Compare(ref, current) < 0 : Compare(ref, current) > 0);
+    if (better) StoreAt(group + listener->offset, ref);
+  }
+  if (Sorted* sorted = SortedOf(group, counter)) sorted->insert(ref);
+  return {};
+}
+
+Status ValueSet::Vanished(char* group, Ref ref, int counter, const Column& column, size_t row) {
+  if (Sorted* sorted = SortedOf(group, counter)) sorted->erase(ref);
+  for (const Accumulator* listener : listeners_) {
+    if (listener->counter != counter) continue;
+    if (!listener->IsExtreme()) {
+      WEIR_TRY(listener->UpdateOne(group, &column, row, -1));
+    } else if (LoadAt<Ref>(group + listener->offset) == ref) {
+      StoreAt<Ref>(group + listener->offset, 0);
+      unsettled_.emplace_back(group, listener);
+    }
+  }
+  return {};
+}
+
+ValueSet::Sorted* ValueSet::SortedOf(const char* group, int counter) {
+  if (sorted_.empty()) return nullptr;
+  const auto found = sorted_.find(LoadAt<uint64_t>(group + id_offset_));
+  if (found == sorted_.end()) return nullptr;
+  return found->second[static_cast<size_t>(counter)].get();
+}
+
+Ref ValueSet::Extreme(char* group, int counter, bool min) {
+  const List list = LoadList(group);
+  const auto counted = [&](Ref ref) { return CountsOf(state_->At(ref))[counter] > 0; };
+  if (list.values < kSortFrom) {
+    if (list.values < kSortFrom / 2) Forget(LoadAt<uint64_t>(group + id_offset_));
+    Ref best = 0;
+    for (Ref ref = list.head; ref != 0; ref = state_->At(ref)->next) {
+      if (!counted(ref)) continue;
+      if (best == 0 || (min ? Compare(ref, best) < 0 : Compare(ref, best) > 0)) best = ref;
+    }
+    return best;
+  }
+  auto& of_group = sorted_[LoadAt<uint64_t>(group + id_offset_)];
+  if (of_group.empty()) of_group.resize(filters_.size());
+  std::unique_ptr<Sorted>& sorted = of_group[static_cast<size_t>(counter)];
+  if (!sorted) {
+    sorted = std::make_unique<Sorted>(Less{this});
+    for (Ref ref = list.head; ref != 0; ref = state_->At(ref)->next) {
+      if (counted(ref)) sorted->insert(ref);
+    }
+  }
+  if (sorted->empty()) return 0;
+  return min ? *sorted->begin() : *sorted->rbegin();
+}
+
+void ValueSet::Settle() {
+  for (const auto& [group, listener] : unsettled_) {
+    // A value that has come since may stand there, but is not known to be the extreme of all.
+    StoreAt(group + listener->offset, Extreme(group, listener->counter, listener->IsMin()));
+  }
+  unsettled_.clear();
+}
+
+void ValueSet::Append(std::span<const Ref> values, Column& out) const {
+  std::vector<const char*> rows;
+  std::vector<size_t> nulls;
+  static constexpr char kNullRow[1 + 2 * kRowSlack] = {1};
+  rows.reserve(values.size());
+  for (const Ref ref : values) rows.push_back(ref == 0 ? kNullRow : ValueOf(ref));
+  Column* targets[] = {&out};
+  codec_.Decode(rows, targets);
+}
+
+uint64_t ValueSet::GroupId(std::string_view payload, size_t counters) {
+  return LoadAt<uint64_t>(payload.data() + counters * sizeof(uint32_t));
+}
+
+void ValueSet::Restore(char* group, std::string_view payload) {
+  std::string key(group + id_offset_, sizeof(uint64_t));
+  key += payload.substr(counts_size_ + sizeof(uint64_t));
+  const Ref ref = Add(group, HashOf(key), key);
+  std::memcpy(state_->At(ref)->payload(), payload.data(), counts_size_);
+  for (const Accumulator* listener : listeners_) {
+    if (!listener->IsExtreme() || CountsOf(state_->At(ref))[listener->counter] == 0) continue;
+    const auto current = LoadAt<Ref>(group + listener->offset);
+    const bool better = current == 0 || (listener->IsMin() ? Compare(ref, current) < 0 : Compare(ref, current) > 0);
+    if (better) StoreAt(group + listener->offset, ref);
+  }
+}
+
+void ValueSet::Forget(uint64_t group_id) {
+  if (!sorted_.empty()) sorted_.erase(group_id);
+}
+
+void ValueSet::FreeGarbage() {
+  for (const Ref ref : garbage_) state_->Free(ref);
+  garbage_.clear();
+}
+
+}  // namespace weir
