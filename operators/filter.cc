@@ -7,9 +7,7 @@ namespace {
 
 class Filter final : public Operator {
  public:
-  explicit Filter(const FilterOptions& options) : condition_(options.condition) {
-    eval_.time_zone = options.time_zone;
-  }
+  explicit Filter(const FilterOptions& options) : condition_(options.condition) { eval_.time_zone = options.time_zone; }
 
   Result<Progress> Process(int, const Batch& batch, Output& out) override {
     eval_.now = context().clock == nullptr ? 0 : context().clock->Now();

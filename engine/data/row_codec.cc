@@ -50,10 +50,14 @@ inline const char* SkipVarint(const char* in) {
 
 inline const char* SkipField(Physical physical, const char* in) {
   switch (physical) {
-    case Physical::kBool: return in + 1;
-    case Physical::kInt64: return SkipVarint(in);
-    case Physical::kDouble: return in + sizeof(double);
-    case Physical::kInt128: return in + sizeof(Int128);
+    case Physical::kBool:
+      return in + 1;
+    case Physical::kInt64:
+      return SkipVarint(in);
+    case Physical::kDouble:
+      return in + sizeof(double);
+    case Physical::kInt128:
+      return in + sizeof(Int128);
     case Physical::kText: {
       uint64_t size = 0;
       in = ReadVarint(in, size);
@@ -87,10 +91,18 @@ struct Target {
     base = column->size();
     column->Resize(base + rows);
     switch (column->physical()) {
-      case Physical::kBool: bools = column->mutable_bools() + base; break;
-      case Physical::kInt64: ints = column->mutable_ints() + base; break;
-      case Physical::kDouble: doubles = column->mutable_doubles() + base; break;
-      case Physical::kInt128: wides = column->mutable_wides() + base; break;
+      case Physical::kBool:
+        bools = column->mutable_bools() + base;
+        break;
+      case Physical::kInt64:
+        ints = column->mutable_ints() + base;
+        break;
+      case Physical::kDouble:
+        doubles = column->mutable_doubles() + base;
+        break;
+      case Physical::kInt128:
+        wides = column->mutable_wides() + base;
+        break;
       case Physical::kText:
         texts = column->mutable_texts() + base;
         arena = &column->mutable_arena();
@@ -102,11 +114,21 @@ struct Target {
   void Null(size_t row) {
     column->SetNull(base + row);
     switch (column->physical()) {
-      case Physical::kBool: bools[row] = 0; break;
-      case Physical::kInt64: ints[row] = 0; break;
-      case Physical::kDouble: doubles[row] = 0; break;
-      case Physical::kInt128: wides[row] = 0; break;
-      case Physical::kText: texts[row] = {0, 0}; break;
+      case Physical::kBool:
+        bools[row] = 0;
+        break;
+      case Physical::kInt64:
+        ints[row] = 0;
+        break;
+      case Physical::kDouble:
+        doubles[row] = 0;
+        break;
+      case Physical::kInt128:
+        wides[row] = 0;
+        break;
+      case Physical::kText:
+        texts[row] = {0, 0};
+        break;
     }
   }
 
@@ -123,13 +145,19 @@ struct Target {
   const char* Take(Physical physical, const char* in, size_t row) {
     uint64_t raw = 0;
     switch (physical) {
-      case Physical::kBool: bools[row] = static_cast<uint8_t>(*in); return in + 1;
+      case Physical::kBool:
+        bools[row] = static_cast<uint8_t>(*in);
+        return in + 1;
       case Physical::kInt64:
         in = ReadVarint(in, raw);
         ints[row] = UnZigZag(raw);
         return in;
-      case Physical::kDouble: std::memcpy(doubles + row, in, sizeof(double)); return in + sizeof(double);
-      case Physical::kInt128: std::memcpy(wides + row, in, sizeof(Int128)); return in + sizeof(Int128);
+      case Physical::kDouble:
+        std::memcpy(doubles + row, in, sizeof(double));
+        return in + sizeof(double);
+      case Physical::kInt128:
+        std::memcpy(wides + row, in, sizeof(Int128));
+        return in + sizeof(Int128);
       case Physical::kText:
         in = ReadVarint(in, raw);
         Text(row, in, raw);
@@ -197,14 +225,20 @@ void RowCodec::Encode(const Batch& batch, std::span<const int> columns, EncodedR
   for (const int index : columns) {
     const Column& column = batch.column(static_cast<size_t>(index));
     switch (column.physical()) {
-      case Physical::kBool: AddSizes(column, sizes, [](size_t) { return 1; }); break;
+      case Physical::kBool:
+        AddSizes(column, sizes, [](size_t) { return 1; });
+        break;
       case Physical::kInt64: {
         const auto values = column.ints();
         AddSizes(column, sizes, [&](size_t i) { return SizeOfVarint(ZigZag(values[i])); });
         break;
       }
-      case Physical::kDouble: AddSizes(column, sizes, [](size_t) { return sizeof(double); }); break;
-      case Physical::kInt128: AddSizes(column, sizes, [](size_t) { return sizeof(Int128); }); break;
+      case Physical::kDouble:
+        AddSizes(column, sizes, [](size_t) { return sizeof(double); });
+        break;
+      case Physical::kInt128:
+        AddSizes(column, sizes, [](size_t) { return sizeof(Int128); });
+        break;
       case Physical::kText: {
         const auto values = column.texts();
         AddSizes(column, sizes, [&](size_t i) { return SizeOfVarint(values[i].size) + values[i].size; });

@@ -55,8 +55,7 @@ class KeyIndex {
   bool Erase(uint64_t hash, Ref ref);
 
   std::string_view KeyOf(const Record& record) const {
-    return {record.payload() + key_offset_,
-            key_size_ == KeySize::kInCount ? record.count : record.size - key_offset_};
+    return {record.payload() + key_offset_, key_size_ == KeySize::kInCount ? record.count : record.size - key_offset_};
   }
 
   size_t size() const { return size_; }

@@ -21,10 +21,7 @@ Result<std::unique_ptr<StateBackend>> MakeStateBackend(const StateOptions& optio
 }
 
 KeyedState::KeyedState(std::string kind, std::vector<Part> parts, bool counted, StateOptions options)
-    : kind_(std::move(kind)),
-      parts_(std::move(parts)),
-      counted_(counted),
-      options_(std::move(options)) {
+    : kind_(std::move(kind)), parts_(std::move(parts)), counted_(counted), options_(std::move(options)) {
   WEIR_CHECK_LE(parts_.size(), kMaxParts);
 }
 
@@ -52,8 +49,8 @@ Status KeyedState::BeginBatch(std::span<const uint64_t> hashes, int64_t other_by
   }
   if (arena_.RoomLeft() < 2 * batch_bytes + (int64_t{64} << 20)) {
     return StateError("the state of operator " + name_ + " (task " + std::to_string(task_) + ") has reached " +
-                      FormatSize(RecordArena::kMaxBytes) + ", the most that the memory backend holds in one task: " +
-                      "raise the parallelism");
+                      FormatSize(RecordArena::kMaxBytes) +
+                      ", the most that the memory backend holds in one task: " + "raise the parallelism");
   }
   return backend_ ? backend_->MakeResident(hashes) : Status{};
 }
@@ -96,12 +93,12 @@ void KeyedState::Snapshot(SnapshotWriter& writer) {
     ~Finisher() { view->Finish(); }
   };
   auto finisher = std::make_shared<Finisher>(Finisher{std::move(view)});
-  writer.WriteLater([finisher, log = count_log_, saved = std::move(saved), header = std::move(header)](
-                        SnapshotWriter::File& file) {
-    Status status = Write(*finisher->view, log.get(), saved, header, file);
-    finisher->view->Finish();
-    return status;
-  });
+  writer.WriteLater(
+      [finisher, log = count_log_, saved = std::move(saved), header = std::move(header)](SnapshotWriter::File& file) {
+        Status status = Write(*finisher->view, log.get(), saved, header, file);
+        finisher->view->Finish();
+        return status;
+      });
 }
 
 Status KeyedState::Write(const ArenaView& view, CountLog* log, const std::vector<bool>& saved,
@@ -177,8 +174,8 @@ std::vector<StateSize> KeyedState::Sizes() const {
   std::vector<StateSize> sizes;
   for (size_t i = 0; i < parts_.size(); ++i) {
     const Counter& counter = counters_[i + 1];
-    sizes.push_back({parts_[i].name, counter.rows.load(std::memory_order_relaxed),
-                     counter.bytes.load(std::memory_order_relaxed)});
+    sizes.push_back(
+        {parts_[i].name, counter.rows.load(std::memory_order_relaxed), counter.bytes.load(std::memory_order_relaxed)});
   }
   sizes.push_back({"index", 0, counters_[0].bytes.load(std::memory_order_relaxed)});
   return sizes;

@@ -4,7 +4,8 @@
 // the same for all: the hard cap, residence, snapshots without a pause, restore by key group, sizes.
 //
 //   Snapshot   fixes a view of the arena and returns; the I/O thread then streams the records of the saved parts.
-//   Counts     (Record::count) of saved parts may change meanwhile through SetCount, which remembers the old value; every
+//   Counts     (Record::count) of saved parts may change meanwhile through SetCount, which remembers the old value;
+//   every
 //              other change of a record in the view is made to a copy (Writable).
 //
 // One thread; the function given to SnapshotWriter::WriteLater runs on another and outlives this object if it must.
@@ -86,8 +87,8 @@ class KeyedState {
   void Touch(Record& record) const { record.tick = now_tick_; }
 
   void Snapshot(SnapshotWriter& writer);
-  // Calls take for the records of every part file that can hold keys of this task; the owner drops those of other tasks.
-  // `filter` is false when all keys of the file are this task's.
+  // Calls take for the records of every part file that can hold keys of this task; the owner drops those of other
+  // tasks. `filter` is false when all keys of the file are this task's.
   Status Restore(const SnapshotReader& reader,
                  const std::function<Status(const SnapshotReader::Part&, const SnapshotRecord&, bool filter)>& take);
   // Called by Restore after the last record of each file.
@@ -108,7 +109,7 @@ class KeyedState {
     std::atomic<int64_t> bytes{0};
   };
   static constexpr uint16_t kTicksToLive = 1024;
-  static constexpr size_t kMaxParts = 8;
+  static constexpr size_t kMaxParts = 64;
 
   void Count(uint8_t part, int64_t rows, size_t size) {
     // One writer: a load and a store do, without a locked instruction.
@@ -118,8 +119,8 @@ class KeyedState {
     counter.bytes.store(counter.bytes.load(std::memory_order_relaxed) + rows * bytes, std::memory_order_relaxed);
   }
 
-  static Status Write(const ArenaView& view, CountLog* log, const std::vector<bool>& saved, const SnapshotHeader& header,
-                      SnapshotWriter::File& file);
+  static Status Write(const ArenaView& view, CountLog* log, const std::vector<bool>& saved,
+                      const SnapshotHeader& header, SnapshotWriter::File& file);
 
   std::string kind_;
   std::vector<Part> parts_;

@@ -1,12 +1,13 @@
-// Memory of keyed state: records in chunks, addressed by 32-bit references, with a view that stays still for a snapshot.
+// Memory of keyed state: records in chunks, addressed by 32-bit references, with a view that stays still for a
+// snapshot.
 //
 //   1. A record is a 16-byte header and its payload, 8-byte aligned.  References count 8-byte units: 32 GiB at most.
 //   2. New records take a freed one of their size class, else the end of the last chunk.  Chunks are never moved or
 //      given back while the arena lives, so a pointer to a record stays good until the record is freed.
 //   3. Freeze fixes a view: every record that is live now.  Until the view is done nothing of it changes or is used
-//      again: frees wait in a list, new records only go to the end of the arena, and whoever wants to change a record of
-//      the view (InView) replaces it by a copy.  `next`, `count` and `tick` of a header may change: the view's reader
-//      takes `count` atomically and none of the others.
+//      again: frees wait in a list, new records only go to the end of the arena, and whoever wants to change a record
+//      of the view (InView) replaces it by a copy.  `next`, `count` and `tick` of a header may change: the view's
+//      reader takes `count` atomically and none of the others.
 //
 // One thread owns the arena (the operator's task); a view is read by one other thread.
 #pragma once
@@ -28,7 +29,7 @@ struct Record {
   uint32_t count = 0;  // what the owner counts: matches of a row, the size of the key in a group
   uint8_t part = 0;    // which part of the state, from 1; 0 = free
   uint8_t flags = 0;
-  uint16_t tick = 0;   // when it was written, for a time to live
+  uint16_t tick = 0;  // when it was written, for a time to live
 
   char* payload() { return reinterpret_cast<char*>(this + 1); }
   const char* payload() const { return reinterpret_cast<const char*>(this + 1); }
@@ -92,7 +93,7 @@ class RecordArena {
   // Whether a snapshot in progress may read this record.
   bool InView(Ref ref) const { return ref < view_end_; }
 
-  int64_t live_bytes() const { return live_bytes_; }          // of records in use
+  int64_t live_bytes() const { return live_bytes_; }  // of records in use
   int64_t RoomLeft() const { return kMaxBytes - static_cast<int64_t>(chunks_.size() * kChunkUnits * kUnit); }
 
   static size_t Units(size_t payload);  // that a record takes

@@ -24,8 +24,7 @@ void AddTo(char* at, int64_t by) { StoreAt<int64_t>(at, LoadAt<int64_t>(at) + by
 
 bool AddExact(char* at, Int128 value, int sign) {
   Int128 sum = LoadAt<Int128>(at);
-  const bool overflow =
-      sign > 0 ? __builtin_add_overflow(sum, value, &sum) : __builtin_sub_overflow(sum, value, &sum);
+  const bool overflow = sign > 0 ? __builtin_add_overflow(sum, value, &sum) : __builtin_sub_overflow(sum, value, &sum);
   StoreAt(at, sum);
   AddTo(at + kExactCount, sign);
   return !overflow;
@@ -61,10 +60,14 @@ bool IsFloating(const DataType& type) { return type.physical() == Physical::kDou
 
 std::pair<Int128, Int128> IntegerRange(TypeKind kind) {
   switch (kind) {
-    case TypeKind::kTinyint: return {INT8_MIN, INT8_MAX};
-    case TypeKind::kSmallint: return {INT16_MIN, INT16_MAX};
-    case TypeKind::kInt: return {INT32_MIN, INT32_MAX};
-    default: return {INT64_MIN, INT64_MAX};
+    case TypeKind::kTinyint:
+      return {INT8_MIN, INT8_MAX};
+    case TypeKind::kSmallint:
+      return {INT16_MIN, INT16_MAX};
+    case TypeKind::kInt:
+      return {INT32_MIN, INT32_MAX};
+    default:
+      return {INT64_MIN, INT64_MAX};
   }
 }
 
@@ -81,15 +84,17 @@ Accumulator Accumulator::Make(const AggregateCall& call, const Schema& input, bo
       made.call.argument = -1;
       made.call.distinct = false;
       break;
-    case AggregateFunction::kCount: made.form = call.argument < 0 && call.filter < 0 ? Form::kRows : Form::kCount; break;
+    case AggregateFunction::kCount:
+      made.form = call.argument < 0 && call.filter < 0 ? Form::kRows : Form::kCount;
+      break;
     case AggregateFunction::kSum:
-    case AggregateFunction::kAvg: made.form = physical == Physical::kDouble ? Form::kSumDouble : Form::kSumExact; break;
+    case AggregateFunction::kAvg:
+      made.form = physical == Physical::kDouble ? Form::kSumDouble : Form::kSumExact;
+      break;
     case AggregateFunction::kMin:
     case AggregateFunction::kMax:
       made.call.distinct = false;
-      made.form = retracts                        ? Form::kExtremeSet
-                  : physical == Physical::kText ? Form::kExtremeText
-                                                : Form::kExtreme;
+      made.form = retracts ? Form::kExtremeSet : physical == Physical::kText ? Form::kExtremeText : Form::kExtreme;
       break;
   }
   return made;
@@ -97,13 +102,19 @@ Accumulator Accumulator::Make(const AggregateCall& call, const Schema& input, bo
 
 size_t Accumulator::Size() const {
   switch (form) {
-    case Form::kRows: return 0;
-    case Form::kCount: return 8;
-    case Form::kSumExact: return 24;
-    case Form::kSumDouble: return 40;
-    case Form::kExtreme: return 24;
+    case Form::kRows:
+      return 0;
+    case Form::kCount:
+      return 8;
+    case Form::kSumExact:
+      return 24;
+    case Form::kSumDouble:
+      return 40;
+    case Form::kExtreme:
+      return 24;
     case Form::kExtremeText:
-    case Form::kExtremeSet: return 8;
+    case Form::kExtremeSet:
+      return 8;
   }
   return 0;
 }
@@ -116,13 +127,18 @@ Status Accumulator::UpdateOne(char* group, const Column* column, size_t row, int
   char* at = group + offset;
   bool good = true;
   switch (form) {
-    case Form::kCount: AddTo(at, sign); break;
+    case Form::kCount:
+      AddTo(at, sign);
+      break;
     case Form::kSumExact:
       good = AddExact(at, column->physical() == Physical::kInt64 ? Int128{column->ints()[row]} : column->wides()[row],
                       sign);
       break;
-    case Form::kSumDouble: good = AddDouble(at, column->doubles()[row], sign); break;
-    default: break;
+    case Form::kSumDouble:
+      good = AddDouble(at, column->doubles()[row], sign);
+      break;
+    default:
+      break;
   }
   return good ? Status{} : Status(OutOfRange());
 }
@@ -140,7 +156,9 @@ Status Accumulator::Update(const Batch& batch, std::span<const int8_t> signs, st
     }
   };
   switch (form) {
-    case Form::kCount: each([&](char* at, size_t row) { AddTo(at, signs[row]); }); break;
+    case Form::kCount:
+      each([&](char* at, size_t row) { AddTo(at, signs[row]); });
+      break;
     case Form::kSumExact:
       if (column->physical() == Physical::kInt64) {
         each([&, values = column->ints()](char* at, size_t row) { good &= AddExact(at, values[row], signs[row]); });
@@ -154,14 +172,19 @@ Status Accumulator::Update(const Batch& batch, std::span<const int8_t> signs, st
     case Form::kExtreme:
       each([&, min = IsMin()](char* at, size_t row) {
         switch (column->physical()) {
-          case Physical::kDouble: return TakeExtreme(at, column->doubles()[row], min, DoubleLess);
-          case Physical::kInt128: return TakeExtreme(at, column->wides()[row], min, std::less<Int128>());
-          case Physical::kBool: return TakeExtreme(at, int64_t{column->bools()[row]}, min, std::less<int64_t>());
-          default: return TakeExtreme(at, column->ints()[row], min, std::less<int64_t>());
+          case Physical::kDouble:
+            return TakeExtreme(at, column->doubles()[row], min, DoubleLess);
+          case Physical::kInt128:
+            return TakeExtreme(at, column->wides()[row], min, std::less<Int128>());
+          case Physical::kBool:
+            return TakeExtreme(at, int64_t{column->bools()[row]}, min, std::less<int64_t>());
+          default:
+            return TakeExtreme(at, column->ints()[row], min, std::less<int64_t>());
         }
       });
       break;
-    default: break;
+    default:
+      break;
   }
   return good ? Status{} : Status(OutOfRange());
 }
@@ -241,10 +264,18 @@ Status Accumulator::AppendResults(std::span<const char* const> groups, Column& o
   for (const char* group : groups) {
     const char* at = group + offset;
     switch (form) {
-      case Form::kRows: out.AppendInt(LoadAt<int64_t>(group)); break;
-      case Form::kCount: out.AppendInt(LoadAt<int64_t>(at)); break;
-      case Form::kSumExact: WEIR_TRY(AppendExact(LoadAt<Int128>(at), LoadAt<int64_t>(at + kExactCount), out)); break;
-      case Form::kSumDouble: WEIR_TRY(AppendDouble(at, out)); break;
+      case Form::kRows:
+        out.AppendInt(LoadAt<int64_t>(group));
+        break;
+      case Form::kCount:
+        out.AppendInt(LoadAt<int64_t>(at));
+        break;
+      case Form::kSumExact:
+        WEIR_TRY(AppendExact(LoadAt<Int128>(at), LoadAt<int64_t>(at + kExactCount), out));
+        break;
+      case Form::kSumDouble:
+        WEIR_TRY(AppendDouble(at, out));
+        break;
       case Form::kExtreme:
         if (LoadAt<int64_t>(at) == 0) {
           out.AppendNull();
@@ -258,7 +289,8 @@ Status Accumulator::AppendResults(std::span<const char* const> groups, Column& o
           out.AppendInt(LoadAt<int64_t>(at + kExtremeValue));
         }
         break;
-      default: break;
+      default:
+        break;
     }
   }
   return {};

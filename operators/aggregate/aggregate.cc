@@ -44,7 +44,8 @@ std::vector<KeyedState::Part> Parts(const AggregateOptions& options) {
   std::vector<int> arguments;
   for (const AggregateCall& call : options.calls) {
     if (!NeedsSet(Accumulator::Make(call, *options.input, options.input_retracts))) continue;
-    if (std::find(arguments.begin(), arguments.end(), call.argument) == arguments.end()) arguments.push_back(call.argument);
+    if (std::find(arguments.begin(), arguments.end(), call.argument) == arguments.end())
+      arguments.push_back(call.argument);
   }
   std::vector<KeyedState::Part> parts{{"groups"}};
   for (const int argument : arguments) {
@@ -97,7 +98,8 @@ class Aggregate final : public Operator {
         plan_(options_, &state_),
         index_(&state_.arena(), plan_.fixed, KeyIndex::KeySize::kInCount) {
     std::vector<DataType> types;
-    for (const int column : options_.group_columns) types.push_back((*options_.input)[static_cast<size_t>(column)].type);
+    for (const int column : options_.group_columns)
+      types.push_back((*options_.input)[static_cast<size_t>(column)].type);
     key_codec_ = RowCodec(types, RowCodec::Form::kKey);
   }
 
@@ -167,12 +169,13 @@ class Aggregate final : public Operator {
   uint64_t next_id_ = 1;
   uint64_t sweep_position_ = 0;
 
-  // --- the batch being processed ---------------------------------------------------------------------------------------
+  // --- the batch being processed
+  // ---------------------------------------------------------------------------------------
   std::vector<uint64_t> hashes_;
   EncodedRows keys_;
   std::vector<uint32_t> touched_of_row_;
   std::vector<Touched> touched_;
-  std::string before_;  // records of before: u32 key size, then the payload, padded to 8 bytes
+  std::string before_;         // records of before: u32 key size, then the payload, padded to 8 bytes
   std::vector<char*> groups_;  // by row
   std::vector<int8_t> signs_;
   std::vector<Text> texts_;  // touched x texts
@@ -220,7 +223,8 @@ Result<Progress> Aggregate::Process(int, const Batch& batch, Output& out) {
   return Progress::kDone;
 }
 
-// --- 1. Find -----------------------------------------------------------------------------------------------------------
+// --- 1. Find
+// -----------------------------------------------------------------------------------------------------------
 
 void Aggregate::FindGroups(const Batch& batch) {
   const size_t rows = batch.rows();
@@ -234,8 +238,8 @@ void Aggregate::FindGroups(const Batch& batch) {
   for (size_t row = 0; row < rows; ++row) groups_[row] = state_.At(touched_[touched_of_row_[row]].ref)->payload();
 }
 
-// The number of the group among those that the batch touches.  Record::next of a group is that number, from 1, while the
-// batch is processed.
+// The number of the group among those that the batch touches.  Record::next of a group is that number, from 1, while
+// the batch is processed.
 uint32_t Aggregate::Touch(uint64_t hash, std::string_view key) {
   Ref ref = index_.Find(hash, key);
   if (ref != 0 && state_.At(ref)->next != 0) return state_.At(ref)->next - 1;
@@ -265,7 +269,8 @@ uint32_t Aggregate::Touch(uint64_t hash, std::string_view key) {
   return static_cast<uint32_t>(touched_.size() - 1);
 }
 
-// --- 2. Sign -----------------------------------------------------------------------------------------------------------
+// --- 2. Sign
+// -----------------------------------------------------------------------------------------------------------
 
 void Aggregate::SignRows(const Batch& batch) {
   const size_t rows = batch.rows();
@@ -280,7 +285,8 @@ void Aggregate::SignRows(const Batch& batch) {
   }
 }
 
-// --- 3. Update ---------------------------------------------------------------------------------------------------------
+// --- 3. Update
+// ---------------------------------------------------------------------------------------------------------
 
 Status Aggregate::Update(const Batch& batch) {
   for (const Accumulator& accumulator : plan_.accumulators) {
@@ -362,7 +368,8 @@ void Aggregate::StoreTexts() {
   }
 }
 
-// --- 4. Emit -----------------------------------------------------------------------------------------------------------
+// --- 4. Emit
+// -----------------------------------------------------------------------------------------------------------
 
 Status Aggregate::Emit(Output& out) {
   result_groups_.clear();
@@ -409,7 +416,8 @@ Status Aggregate::AppendCall(const Accumulator& accumulator, Column& out) const 
       plan_.sets[static_cast<size_t>(accumulator.value_set)]->Append(values, out);
       return {};
     }
-    default: return accumulator.AppendResults(result_groups_, out);
+    default:
+      return accumulator.AppendResults(result_groups_, out);
   }
 }
 
@@ -431,11 +439,16 @@ Status Aggregate::MakeResults(std::vector<std::shared_ptr<Column>>& columns) {
 bool SameValue(const Column& column, size_t a, size_t b) {
   if (column.IsNull(a) != column.IsNull(b)) return false;
   switch (column.physical()) {
-    case Physical::kBool: return column.bools()[a] == column.bools()[b];
-    case Physical::kInt64: return column.ints()[a] == column.ints()[b];
-    case Physical::kDouble: return std::memcmp(&column.doubles()[a], &column.doubles()[b], sizeof(double)) == 0;
-    case Physical::kInt128: return column.wides()[a] == column.wides()[b];
-    case Physical::kText: return column.text(a) == column.text(b);
+    case Physical::kBool:
+      return column.bools()[a] == column.bools()[b];
+    case Physical::kInt64:
+      return column.ints()[a] == column.ints()[b];
+    case Physical::kDouble:
+      return std::memcmp(&column.doubles()[a], &column.doubles()[b], sizeof(double)) == 0;
+    case Physical::kInt128:
+      return column.wides()[a] == column.wides()[b];
+    case Physical::kText:
+      return column.text(a) == column.text(b);
   }
   return false;
 }
@@ -499,7 +512,8 @@ Status Aggregate::EmitGlobal(Output& out) {
   return {};
 }
 
-// --- restore -------------------------------------------------------------------------------------------------------------
+// --- restore
+// -------------------------------------------------------------------------------------------------------------
 
 Status Aggregate::Restore(const SnapshotReader& reader) {
   RestoredFile file;

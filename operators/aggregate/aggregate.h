@@ -1,13 +1,12 @@
 // GROUP BY and DISTINCT: one row a group, kept up to date.
 //
 // Row kinds: all on the input (only +I when input_retracts is false).  Per batch and group that changed one net change
-// comes out: +I for a new group, -U/+U for a changed result, -D when its last row has gone, nothing if the result is the
-// same.  Output columns are the group columns, then one a call; NULL is a group, -0.0 and 0.0 are one.
-// Without group columns there is always one row, in task 0: if no input comes, it is emitted at the first watermark,
-// barrier or end.
-// Results follow PostgreSQL: sums are exact and an overflow is an error (kData), AVG of exact numbers is rounded half away
-// from zero to the scale of its type, MIN and MAX take NaN as the largest number.  A retraction from a group without rows
-// is ignored and counted (OperatorMetrics::ignored_deletes).
+// comes out: +I for a new group, -U/+U for a changed result, -D when its last row has gone, nothing if the result is
+// the same.  Output columns are the group columns, then one a call; NULL is a group, -0.0 and 0.0 are one. Without
+// group columns there is always one row, in task 0: if no input comes, it is emitted at the first watermark, barrier or
+// end. Results follow PostgreSQL: sums are exact and an overflow is an error (kData), AVG of exact numbers is rounded
+// half away from zero to the scale of its type, MIN and MAX take NaN as the largest number.  A retraction from a group
+// without rows is ignored and counted (OperatorMetrics::ignored_deletes).
 #pragma once
 
 #include <memory>

@@ -37,7 +37,8 @@ int ValueSet::Compare(Ref a, Ref b) const {
   const char* left = ValueOf(a) + 1;  // behind the NULL bits: a set has no NULL
   const char* right = ValueOf(b) + 1;
   switch (type_.physical()) {
-    case Physical::kBool: return *left - *right;
+    case Physical::kBool:
+      return *left - *right;
     case Physical::kInt64: {
       uint64_t x = 0;
       uint64_t y = 0;
@@ -89,7 +90,8 @@ Result<int64_t> ValueSet::Update(const Batch& batch, std::span<const int8_t> sig
   };
   for (size_t row = 0; row < rows; ++row) hashes[row] = HashOf(key_of(row));
   std::vector<const Column*> filters;
-  for (const int filter : filters_) filters.push_back(filter < 0 ? nullptr : &batch.column(static_cast<size_t>(filter)));
+  for (const int filter : filters_)
+    filters.push_back(filter < 0 ? nullptr : &batch.column(static_cast<size_t>(filter)));
   int64_t missing = 0;
   for (size_t row = 0; row < rows; ++row) {
     if (row + kSlotDistance < rows) index_->PrefetchSlot(hashes[row + kSlotDistance]);

@@ -1,5 +1,5 @@
-// The distinct values of one argument column, by group, with how often each is there: what DISTINCT needs, and MIN and MAX
-// of an input with retractions.
+// The distinct values of one argument column, by group, with how often each is there: what DISTINCT needs, and MIN and
+// MAX of an input with retractions.
 //
 // A value's record: u32 counts, one a FILTER; u64 id of its group; the value in canonical encoding.  All groups' values
 // are in one index.  An `ordered` set also links the values of a group (Record::next and, for the way back,
@@ -38,8 +38,9 @@ class ValueSet {
   bool ordered() const { return ordered_; }
   size_t Size() const { return ordered_ ? sizeof(List) : 0; }
 
-  // --- while the operator is built ------------------------------------------------------------------------------------
-  // The counter for a FILTER column (-1: none), added on first use.
+  // --- while the operator is built
+  // ------------------------------------------------------------------------------------ The counter for a FILTER
+  // column (-1: none), added on first use.
   int CounterFor(int filter);
   void MakeOrdered() { ordered_ = true; }
   void SetListOffset(size_t offset) { list_offset_ = offset; }
@@ -48,8 +49,8 @@ class ValueSet {
   void Listen(const Accumulator* accumulator) { listeners_.push_back(accumulator); }
   void Finish();  // after the last counter
 
-  // Adds and takes back the values of a batch and tells the listening accumulators about values that come or go.  Returns
-  // rows that retract a value which is not there.
+  // Adds and takes back the values of a batch and tells the listening accumulators about values that come or go.
+  // Returns rows that retract a value which is not there.
   Result<int64_t> Update(const Batch& batch, std::span<const int8_t> signs, std::span<char* const> groups);
   // The record of the smallest or largest value with a count, or 0.
   Ref Extreme(char* group, int counter, bool min);

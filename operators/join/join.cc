@@ -1,6 +1,7 @@
 // How a batch of one input is taken, in chunks of bounded output:
 //
-//   1. Resolve   each row changes its own side's state and becomes a Change: the row it retracts, the row it adds, and how
+//   1. Resolve   each row changes its own side's state and becomes a Change: the row it retracts, the row it adds, and
+//   how
 //                many rows its key had before and after.
 //   2. Collect   the rows of the other side with the same key become candidates, many changes at a time, so that the
 //                memory of one is fetched while others are walked.  A change with more candidates than fit goes on in
@@ -32,9 +33,9 @@ struct Change {
   ListHead others;          // the other side's rows of the key; none for a NULL key
   uint32_t own_before = 0;  // rows of the key on this side, before and after this change
   uint32_t own_after = 0;
-  uint32_t wanted = 0;      // candidates in all
-  uint32_t taken = 0;       // candidates of this chunk and earlier ones
-  uint32_t first = 0;       // this chunk's candidates: [first, first + count)
+  uint32_t wanted = 0;  // candidates in all
+  uint32_t taken = 0;   // candidates of this chunk and earlier ones
+  uint32_t first = 0;   // this chunk's candidates: [first, first + count)
   uint32_t count = 0;
   uint32_t old_number = 0;  // of the old row in this chunk
   uint32_t old_matches = 0;
@@ -114,7 +115,8 @@ class Join final : public Operator {
     return change.has_new() ? output_->NewRow(change.new_row) : JoinOutput::kNoRow;
   }
 
-  // --- restore ---------------------------------------------------------------------------------------------------------
+  // --- restore
+  // ---------------------------------------------------------------------------------------------------------
   struct RestoreBuffer {
     Buffer<char> bytes;
     std::vector<uint32_t> offsets{0};
@@ -132,7 +134,8 @@ class Join final : public Operator {
   RowCodec key_codec_;
   uint64_t sweep_position_ = 0;
 
-  // --- the batch being processed -----------------------------------------------------------------------------------------
+  // --- the batch being processed
+  // -----------------------------------------------------------------------------------------
   bool busy_ = false;
   Batch batch_;
   int input_ = 0;
@@ -143,7 +146,8 @@ class Join final : public Operator {
   EncodedRows keys_;
   std::vector<std::pair<uint64_t, Ref>> empty_groups_;  // may be empty: looked at when the batch is done
 
-  // --- the chunk -----------------------------------------------------------------------------------------------------------
+  // --- the chunk
+  // -----------------------------------------------------------------------------------------------------------
   std::vector<Change> changes_;  // unfinished ones of the last chunk first
   size_t ready_ = 0;             // changes that take part in the chunk
   size_t cost_ = 0;              // rows that the chunk may emit
@@ -219,7 +223,8 @@ Result<Progress> Join::Process(int input, const Batch& batch, Output& out) {
   }
 }
 
-// --- 1. Resolve ------------------------------------------------------------------------------------------------------------
+// --- 1. Resolve
+// ------------------------------------------------------------------------------------------------------------
 
 // The next one or two rows of the batch that are one change of the key.
 void Join::NextStep(size_t& old_row, size_t& new_row) {
@@ -333,7 +338,8 @@ void Join::ResolveWindow() {
   }
 }
 
-// --- 2. Collect ------------------------------------------------------------------------------------------------------------
+// --- 2. Collect
+// ------------------------------------------------------------------------------------------------------------
 
 void Join::Collect() {
   candidates_.clear();
@@ -409,7 +415,8 @@ void Join::WalkShort(size_t first, size_t last) {
   }
 }
 
-// --- 3. Evaluate, 4. Match -----------------------------------------------------------------------------------------------------
+// --- 3. Evaluate, 4. Match
+// -----------------------------------------------------------------------------------------------------
 
 Status Join::EvaluatePairs() {
   std::vector<uint32_t> own_rows;
@@ -454,8 +461,8 @@ Status Join::Match() {
   // Without a row that is added there is nothing of the batch to copy: an empty range.
   if (first_row > last_row) first_row = last_row + 1;
   output_->Begin(input_, batch_, first_row, last_row, old_rows_, candidates_, other().preserved);
-  const bool simple = !output_->has_condition() && !existence && !own().preserved && !other().preserved &&
-                      old_rows_.empty();
+  const bool simple =
+      !output_->has_condition() && !existence && !own().preserved && !other().preserved && old_rows_.empty();
   if (simple) {
     for (size_t i = 0; i < ready_; ++i) output_->AddAll(NewRow(changes_[i]), changes_[i].count);
     return {};
@@ -608,7 +615,8 @@ void Join::FreeGarbage() {
   empty_groups_.clear();
 }
 
-// --- restore -----------------------------------------------------------------------------------------------------------------
+// --- restore
+// -----------------------------------------------------------------------------------------------------------------
 
 Status Join::Restore(const SnapshotReader& reader) {
   RestoreBuffer buffers[2];

@@ -1,12 +1,11 @@
 // The regular join: keeps the rows of both inputs as keyed state and joins each change with the other side's rows.
 //
-// Row kinds: all, on both inputs.  A row is found again by its unique key (a +I or +U replaces it, a -D needs key columns
-// only) or, without one, by equality.  A -U/+U pair with one join key is one step: its matches come as -U/+U pairs, and
-// outer, semi and anti joins compare before and after, so that no passing NULL row is emitted.  A -D or -U of a row that
-// is not there is ignored and counted (OperatorMetrics::ignored_deletes).
-// Keys with a NULL match nothing unless null_safe.  Results come in the order in which the changes were taken; Process
-// returns kMore between bounded batches when the output has no room.
-// Errors: kData from the condition, kState from the state's cap.
+// Row kinds: all, on both inputs.  A row is found again by its unique key (a +I or +U replaces it, a -D needs key
+// columns only) or, without one, by equality.  A -U/+U pair with one join key is one step: its matches come as -U/+U
+// pairs, and outer, semi and anti joins compare before and after, so that no passing NULL row is emitted.  A -D or -U
+// of a row that is not there is ignored and counted (OperatorMetrics::ignored_deletes). Keys with a NULL match nothing
+// unless null_safe.  Results come in the order in which the changes were taken; Process returns kMore between bounded
+// batches when the output has no room. Errors: kData from the condition, kState from the state's cap.
 #pragma once
 
 #include <memory>
@@ -30,8 +29,8 @@ struct JoinInput {
 
 struct JoinOptions {
   JoinType type = JoinType::kInner;
-  JoinInput left;   // input 0
-  JoinInput right;  // input 1
+  JoinInput left;               // input 0
+  JoinInput right;              // input 1
   std::vector<bool> null_safe;  // for each key column: NULL equals NULL; empty: none
   ExpressionPtr condition;      // over left columns, then right columns; may be null
   // Columns of the output, counted over left columns, then right columns; absent: all (of kSemi and kAnti: the left).

@@ -38,9 +38,7 @@ void JoinOutput::UsedColumns(const JoinOptions& options, std::vector<int>& left,
 JoinOutput::JoinOutput(const JoinOptions& options, JoinSide* left, JoinSide* right)
     : schema_(options.schema), sides_{left, right} {
   const int left_size = static_cast<int>(options.left.schema->size());
-  const auto place = [&](int column) {
-    return column < left_size ? Place{0, column} : Place{1, column - left_size};
-  };
+  const auto place = [&](int column) { return column < left_size ? Place{0, column} : Place{1, column - left_size}; };
   for (const int column : OutputColumns(options)) output_.push_back(place(column));
   eval_.time_zone = options.time_zone;
   if (!options.condition) return;

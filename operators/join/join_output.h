@@ -1,7 +1,7 @@
 // The columns of one bounded amount of join work, and the batch that comes of it.
 //
-// A chunk has own rows (rows of the batch being processed, rows that they retract, a NULL row) and candidates (rows of the
-// other side).  Results are pairs of row numbers of the two; columns are made at the end, a whole column at a time.
+// A chunk has own rows (rows of the batch being processed, rows that they retract, a NULL row) and candidates (rows of
+// the other side).  Results are pairs of row numbers of the two; columns are made at the end, a whole column at a time.
 #pragma once
 
 #include <span>
@@ -24,8 +24,8 @@ class JoinOutput {
 
   bool has_condition() const { return condition_ != nullptr; }
 
-  // Starts a chunk over the rows [first_row, last_row] of a batch of input `own`.  `with_null`: results may lack the own
-  // row.
+  // Starts a chunk over the rows [first_row, last_row] of a batch of input `own`.  `with_null`: results may lack the
+  // own row.
   void Begin(int own, const Batch& batch, size_t first_row, size_t last_row, std::span<const Ref> old_rows,
              std::span<const Ref> candidates, bool with_null);
   uint32_t NewRow(size_t batch_row) const { return static_cast<uint32_t>(batch_row - first_row_); }
@@ -67,10 +67,10 @@ class JoinOutput {
   int own_ = 0;
   size_t first_row_ = 0;
   size_t old_base_ = 0;
-  size_t own_null_ = 0;        // number of the NULL row among the own rows
+  size_t own_null_ = 0;  // number of the NULL row among the own rows
   size_t candidate_count_ = 0;
-  std::vector<ColumnPtr> own_columns_;                     // by column of the own input; null where unused
-  std::vector<std::shared_ptr<Column>> candidate_columns_; // by column of the other input
+  std::vector<ColumnPtr> own_columns_;                      // by column of the own input; null where unused
+  std::vector<std::shared_ptr<Column>> candidate_columns_;  // by column of the other input
 
   std::vector<uint32_t> own_rows_;
   std::vector<uint32_t> candidate_rows_;  // empty after AddAll: the candidates as they are

@@ -1,7 +1,7 @@
 // One input of a regular join: which of its columns are kept and how its rows lie in the arena.
 //
-// A kept row is its unique columns (canonical, the prefix by which it is found) and then the other kept columns (exact).
-// Only columns that the output, the condition or a key needs are kept, unless rows are found by equality.
+// A kept row is its unique columns (canonical, the prefix by which it is found) and then the other kept columns
+// (exact). Only columns that the output, the condition or a key needs are kept, unless rows are found by equality.
 #pragma once
 
 #include <span>
@@ -45,7 +45,9 @@ class JoinSide {
   // Encodes the rows of a batch; the other functions then take its row numbers.
   void Encode(const Batch& batch);
   int64_t encoded_bytes() const;
-  std::string_view Prefix(size_t row) const { return searched_by_unique_ ? unique_rows_.row(row) : rest_rows_.row(row); }
+  std::string_view Prefix(size_t row) const {
+    return searched_by_unique_ ? unique_rows_.row(row) : rest_rows_.row(row);
+  }
   bool SameRow(const Record& record, size_t row) const;
   Ref Store(size_t row);
   Ref StoreBytes(std::string_view payload, uint32_t count);

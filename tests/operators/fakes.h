@@ -1,5 +1,5 @@
-// What the tests of operators put around them: an output that keeps batches, snapshots in memory, batches as text, and the
-// multiset that a changelog collapses to.
+// What the tests of operators put around them: an output that keeps batches, snapshots in memory, batches as text, and
+// the multiset that a changelog collapses to.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -128,16 +128,20 @@ inline SchemaPtr MakeSchema(std::vector<Field> fields) { return std::make_shared
 inline void AppendCell(Column& column, const std::string& word) {
   if (word == "NULL") return column.AppendNull();
   switch (column.physical()) {
-    case Physical::kBool: return column.AppendBool(word == "true");
+    case Physical::kBool:
+      return column.AppendBool(word == "true");
     case Physical::kInt64: {
       if (column.type().kind == TypeKind::kDecimal) {
         return column.AppendInt(static_cast<int64_t>(ParseDecimal(word, 18, column.type().scale).value));
       }
       return column.AppendInt(std::stoll(word));
     }
-    case Physical::kDouble: return column.AppendDouble(std::stod(word));
-    case Physical::kInt128: return column.AppendWide(ParseDecimal(word, 38, column.type().scale).value);
-    case Physical::kText: return column.AppendText(word);
+    case Physical::kDouble:
+      return column.AppendDouble(std::stod(word));
+    case Physical::kInt128:
+      return column.AppendWide(ParseDecimal(word, 38, column.type().scale).value);
+    case Physical::kText:
+      return column.AppendText(word);
   }
 }
 

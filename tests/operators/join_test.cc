@@ -134,7 +134,8 @@ TEST(Join, OneRowThatMatchesManyIsResumed) {
   }
 }
 
-// --- against a recomputation -------------------------------------------------------------------------------------------------
+// --- against a recomputation
+// -------------------------------------------------------------------------------------------------
 
 struct ModelRow {
   std::optional<int64_t> key;
@@ -292,7 +293,8 @@ class JoinModel {
   }
   void Start(int parallelism) {
     tasks_.clear();
-    for (int task = 0; task < parallelism; ++task) tasks_.push_back(std::make_unique<Task>(options_, task, parallelism));
+    for (int task = 0; task < parallelism; ++task)
+      tasks_.push_back(std::make_unique<Task>(options_, task, parallelism));
   }
   Batch Mine(const Batch& batch, int task) const {
     std::vector<uint64_t> hashes;
@@ -335,8 +337,8 @@ TEST_P(JoinRandom, IsTheNestedLoopOfItsInputs) {
   for (const Input left : inputs) {
     for (const Input right : inputs) {
       for (const int size : {1, 3, 40}) {
-        const uint64_t seed = 1 + 7 * static_cast<uint64_t>(left) + 31 * static_cast<uint64_t>(right) +
-                              101 * static_cast<uint64_t>(size);
+        const uint64_t seed =
+            1 + 7 * static_cast<uint64_t>(left) + 31 * static_cast<uint64_t>(right) + 101 * static_cast<uint64_t>(size);
         SCOPED_TRACE("seed " + std::to_string(seed) + " left " + std::to_string(static_cast<int>(left)) + " right " +
                      std::to_string(static_cast<int>(right)) + " batch " + std::to_string(size));
         JoinModel model(type, left, right, condition, seed);

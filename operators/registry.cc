@@ -1,0 +1,59 @@
+#include "operators/registry.h"
+
+#include "operators/aggregate/aggregate.h"
+#include "operators/filter.h"
+#include "operators/join/join.h"
+#include "operators/key_order.h"
+#include "operators/normalise.h"
+#include "operators/project.h"
+
+namespace weir {
+namespace {
+
+const SchemaPtr& InputSchema(const PlanNode& node, size_t i = 0) { return node.inputs.at(i)->schema; }
+
+Result<std::unique_ptr<Operator>> MakeJoinOf(const PlanNode& node, const OperatorBuildOptions& build) {
+  if (node.strategy != JoinStrategy::kRegular) return PlanError("a delta join is not built by the registry");
+  JoinOptions options;
+  options.type = node.join_type;
+  options.left = {InputSchema(node, 0), node.left_keys, node.left_unique, node.left_mode};
+  options.right = {InputSchema(node, 1), node.right_keys, node.right_unique, node.right_mode};
+  options.null_safe = node.null_safe;
+  options.condition = node.condition;
+  options.output_columns = build.output_columns;
+  options.schema = build.output_columns ? build.output_schema : node.schema;
+  options.time_zone = build.time_zone;
+  options.state = build.state;
+  return MakeJoin(options);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Operator>> MakeOperator(const PlanNode& node, const OperatorBuildOptions& build) {
+  const size_t inputs = node.kind == NodeKind::kJoin ? 2 : 1;
+  if (node.inputs.size() != inputs) return PlanError("node " + node.id + " has the wrong number of inputs");
+  switch (node.kind) {
+    case NodeKind::kFilter:
+      return MakeFilter({node.condition, build.time_zone});
+    case NodeKind::kProject:
+      return MakeProject({node.schema, node.expressions, build.time_zone});
+    case NodeKind::kJoin:
+      return MakeJoinOf(node, build);
+    case NodeKind::kAggregate:
+      return MakeAggregate(
+          {InputSchema(node), node.schema, node.group_columns, node.calls, node.input_retracts, build.state});
+    case NodeKind::kNormalise:
+      return MakeNormalise({node.schema, node.key, build.state});
+    case NodeKind::kKeyOrder:
+      return MakeKeyOrder({node.schema, node.key});
+    case NodeKind::kScan:
+    case NodeKind::kExchange:
+    case NodeKind::kUnion:
+    case NodeKind::kSink:
+    case NodeKind::kValues:
+      break;
+  }
+  return PlanError("node " + node.id + " is not an operator");
+}
+
+}  // namespace weir
