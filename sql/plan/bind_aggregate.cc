@@ -207,6 +207,12 @@ PlanPtr Binder::PlanGrouping(const Grouping& grouping, PlanPtr input) {
     if (bound.filter != nullptr) call.filter = place(bound.filter, bound.name + "_filter");
     calls.push_back(std::move(call));
   }
+  // A group without columns would have no way to be a row.
+  if (grouping.keys.empty() && calls.empty()) {
+    calls.emplace_back();
+    calls.back().type = BigintType();
+    calls.back().name = "count";
+  }
   const int keys = static_cast<int>(grouping.keys.size());
   PlanPtr project = NewProject(std::move(input), std::move(expressions), names);
   return NewAggregate(std::move(project), Iota(static_cast<size_t>(keys)), std::move(calls));

@@ -81,6 +81,7 @@ bool Binder::CheckTableNames(const Scope& left, const Scope& right, size_t at) {
 
 PlanPtr Binder::PlaceJoin(PlanPtr join, size_t at) {
   const TextPlace place = source_->Locate(at);
+  join->strategy_reason = options_.join == JoinOption::kRegular ? "the job says join: regular" : "no tables are declared";
   join->line = place.line;
   join->column = place.column;
   if (options_.join == JoinOption::kDelta) {

@@ -1,6 +1,7 @@
 #include <map>
 #include <set>
 
+#include "sql/plan/node_text.h"
 #include "sql/plan/nodes.h"
 #include "sql/plan/rules.h"
 
@@ -50,23 +51,6 @@ PlanPtr Share(const PlanPtr& node, std::map<std::string, PlanPtr>& known) {
   return known.emplace(Fingerprint(*node), node).first->second;
 }
 
-const char* KindWord(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::kScan: return "scan";
-    case NodeKind::kFilter: return "filter";
-    case NodeKind::kProject: return "project";
-    case NodeKind::kJoin: return "join";
-    case NodeKind::kAggregate: return "aggregate";
-    case NodeKind::kNormalise: return "normalise";
-    case NodeKind::kExchange: return "exchange";
-    case NodeKind::kUnion: return "union";
-    case NodeKind::kKeyOrder: return "key-order";
-    case NodeKind::kSink: return "sink";
-    case NodeKind::kValues: return "values";
-  }
-  return "node";
-}
-
 // The relation that a normalise completes.
 std::string RelationBelow(const PlanNode& node) {
   const PlanNode* below = &node;
@@ -79,7 +63,7 @@ class IdGiver {
   void Visit(const PlanPtr& node) {
     if (!visited_.insert(node.get()).second) return;
     for (const PlanPtr& input : node->inputs) Visit(input);
-    const std::string word = KindWord(node->kind);
+    const std::string word = KindName(node->kind);
     if (node->kind == NodeKind::kScan || node->kind == NodeKind::kSink || node->kind == NodeKind::kNormalise) {
       const std::string id = word + "-" + (node->kind == NodeKind::kNormalise ? RelationBelow(*node) : node->relation);
       const int number = ++named_[id];

@@ -1,0 +1,225 @@
+#include "sql/plan/node_text.h"
+
+#include <set>
+
+#include "sql/plan/nodes.h"
+
+namespace weir {
+namespace {
+
+std::string CallText(const AggregateCall& call, const Schema& input) {
+  std::string text = FunctionName(call) + "(";
+  if (call.distinct) text += "DISTINCT ";
+  text += call.argument < 0 ? "*" : input[static_cast<size_t>(call.argument)].name;
+  text += ")";
+  if (call.filter >= 0) text += " FILTER (WHERE " + input[static_cast<size_t>(call.filter)].name + ")";
+  return text;
+}
+
+std::string ProjectText(const PlanNode& node) {
+  std::string text;
+  const Schema& input = *node.inputs[0]->schema;
+  for (size_t i = 0; i < node.expressions.size(); ++i) {
+    const std::string value = node.expressions[i]->ToString(input);
+    const std::string& name = (*node.schema)[i].name;
+    text += (i == 0 ? "" : ", ") + value + (value == name ? "" : " AS " + name);
+  }
+  return text;
+}
+
+std::string JoinKeyText(const PlanNode& node) {
+  std::string text;
+  const Schema& left = *node.inputs[0]->schema;
+  const Schema& right = *node.inputs[1]->schema;
+  for (size_t i = 0; i < node.left_keys.size(); ++i) {
+    text += (i == 0 ? "" : " AND ") + left[static_cast<size_t>(node.left_keys[i])].name +
+            (node.null_safe[i] ? " IS NOT DISTINCT FROM " : " = ") + right[static_cast<size_t>(node.right_keys[i])].name;
+  }
+  return text;
+}
+
+std::string SideText(const char* side, ChangelogMode mode, const std::vector<int>& unique, const Schema& schema) {
+  std::string text = std::string(side) + ": " + ModeName(mode);
+  if (!unique.empty()) {
+    text += ", rows replaced by (" + NamesOf(unique, schema) + ")";
+  } else if (mode != ChangelogMode::kAppend) {
+    text += ", rows counted: no key holds at every moment";
+  }
+  return text;
+}
+
+void DescribeJoin(const PlanNode& node, NodeText& text) {
+  const std::string keys = JoinKeyText(node);
+  text.title = std::string(JoinName(node.join_type)) + (keys.empty() ? " without an equality" : " on " + keys);
+  if (node.condition != nullptr) text.details.push_back("condition: " + ConditionText(node));
+  if (keys.empty()) text.details.push_back("both inputs are gathered in one task, and every pair of rows is looked at");
+  text.details.push_back(std::string("strategy: ") + (node.strategy == JoinStrategy::kDelta ? "delta" : "regular") +
+                         (node.strategy_reason.empty() ? "" : ", because " + node.strategy_reason));
+  text.details.push_back(SideText("left", node.left_mode, node.left_unique, *node.inputs[0]->schema));
+  text.details.push_back(SideText("right", node.right_mode, node.right_unique, *node.inputs[1]->schema));
+}
+
+void DescribeAggregate(const PlanNode& node, NodeText& text) {
+  const Schema& input = *node.inputs[0]->schema;
+  for (const AggregateCall& call : node.calls) {
+    text.title += (text.title.empty() ? "" : ", ") + CallText(call, input);
+  }
+  if (node.calls.empty()) {
+    text.title = "distinct (" + NamesOf(node.group_columns, input) + ")";
+  } else if (!node.group_columns.empty()) {
+    text.title += " by (" + NamesOf(node.group_columns, input) + ")";
+  } else {
+    text.title += " over all rows";
+  }
+  text.details.push_back(node.input_retracts ? "input: rows are retracted" : "input: append only");
+}
+
+}  // namespace
+
+const char* KindName(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kScan: return "scan";
+    case NodeKind::kFilter: return "filter";
+    case NodeKind::kProject: return "project";
+    case NodeKind::kJoin: return "join";
+    case NodeKind::kAggregate: return "aggregate";
+    case NodeKind::kNormalise: return "normalise";
+    case NodeKind::kExchange: return "exchange";
+    case NodeKind::kUnion: return "union";
+    case NodeKind::kKeyOrder: return "key-order";
+    case NodeKind::kSink: return "sink";
+    case NodeKind::kValues: return "values";
+  }
+  return "node";
+}
+
+const char* ModeName(ChangelogMode mode) {
+  switch (mode) {
+    case ChangelogMode::kAppend: return "append";
+    case ChangelogMode::kUpsert: return "upsert";
+    case ChangelogMode::kFull: return "full";
+  }
+  return "";
+}
+
+const char* JoinName(JoinType type) {
+  switch (type) {
+    case JoinType::kInner: return "inner join";
+    case JoinType::kLeft: return "left join";
+    case JoinType::kRight: return "right join";
+    case JoinType::kFull: return "full join";
+    case JoinType::kSemi: return "semi join";
+    case JoinType::kAnti: return "anti join";
+  }
+  return "";
+}
+
+std::string FunctionName(const AggregateCall& call) {
+  switch (call.function) {
+    case AggregateFunction::kCountStar:
+    case AggregateFunction::kCount: return "count";
+    case AggregateFunction::kSum: return "sum";
+    case AggregateFunction::kMin: return "min";
+    case AggregateFunction::kMax: return "max";
+    case AggregateFunction::kAvg: return "avg";
+  }
+  return "";
+}
+
+std::string StateOf(const PlanNode& node) {
+  switch (node.kind) {
+    case NodeKind::kJoin: return "rows of both sides";
+    case NodeKind::kNormalise: return "the last row of every key";
+    case NodeKind::kKeyOrder: return "rows of the running epoch, nothing in checkpoints";
+    case NodeKind::kAggregate: {
+      if (node.calls.empty()) return node.input_retracts ? "a count per distinct row" : "every distinct row";
+      std::string state = "accumulators per group";
+      bool values = false;
+      for (const AggregateCall& call : node.calls) {
+        const bool extreme = call.function == AggregateFunction::kMin || call.function == AggregateFunction::kMax;
+        values = values || call.distinct || (extreme && node.input_retracts);
+      }
+      return values ? state + ", and every distinct value with its count" : state;
+    }
+    default: return {};
+  }
+}
+
+std::string NamesOf(const std::vector<int>& columns, const Schema& schema) {
+  std::string text;
+  for (const int column : columns) text += (text.empty() ? "" : ", ") + schema[static_cast<size_t>(column)].name;
+  return text;
+}
+
+std::string ConditionText(const PlanNode& join) {
+  const Schema& left = *join.inputs[0]->schema;
+  const Schema& right = *join.inputs[1]->schema;
+  std::vector<Field> fields;
+  for (Field field : left.fields()) {
+    if (right.Find(field.name)) field.name = "left." + field.name;
+    fields.push_back(std::move(field));
+  }
+  for (Field field : right.fields()) {
+    if (left.Find(field.name)) field.name = "right." + field.name;
+    fields.push_back(std::move(field));
+  }
+  return join.condition->ToString(Schema(std::move(fields)));
+}
+
+NodeText DescribeNode(const PlanNode& node) {
+  NodeText text;
+  switch (node.kind) {
+    case NodeKind::kScan: text.title = node.relation + " (" + NamesOf(Iota(node.schema->size()), *node.schema) + ")"; break;
+    case NodeKind::kFilter: text.title = node.condition->ToString(*node.inputs[0]->schema); break;
+    case NodeKind::kProject: text.title = ProjectText(node); break;
+    case NodeKind::kJoin: DescribeJoin(node, text); break;
+    case NodeKind::kAggregate: DescribeAggregate(node, text); break;
+    case NodeKind::kNormalise:
+      text.title = "last row by (" + NamesOf(node.key, *node.schema) + ")";
+      text.details.push_back(node.inputs[0]->changelog == ChangelogMode::kUpsert
+                                 ? "because a consumer needs the row that an upsert replaced"
+                                 : "because a delete of the source carries only its key");
+      break;
+    case NodeKind::kExchange:
+      text.title = node.key.empty() ? "to one task" : "hash (" + NamesOf(node.key, *node.schema) + ")";
+      break;
+    case NodeKind::kUnion: text.title = "all rows of " + std::to_string(node.inputs.size()) + " inputs"; break;
+    case NodeKind::kKeyOrder:
+      text.title = "by (" + NamesOf(node.key, *node.schema) + ")";
+      text.details.push_back("because changes of one key can come from several tasks, or several rows can have one key");
+      break;
+    case NodeKind::kSink:
+      text.title = node.relation + (node.key.empty() ? "" : " by key (" + NamesOf(node.key, *node.schema) + ")");
+      break;
+    case NodeKind::kValues: text.title = std::to_string(node.values.rows()) + " rows"; break;
+  }
+  if (const std::string state = StateOf(node); !state.empty()) text.details.push_back("state: " + state);
+  return text;
+}
+
+std::string DescribeProperties(const PlanNode& node) {
+  std::string text = ModeName(node.changelog);
+  for (const std::vector<int>& key : node.unique_keys) {
+    text += key.empty() ? "; one row" : "; unique (" + NamesOf(key, *node.schema) + ")";
+  }
+  if (node.single) {
+    text += "; in one task";
+  } else if (!node.distribution.empty()) {
+    text += "; hashed by (" + NamesOf(node.distribution, *node.schema) + ")";
+  }
+  return text;
+}
+
+std::vector<const PlanNode*> NodesOf(const JobPlan& plan) {
+  std::vector<const PlanNode*> nodes;
+  std::set<const PlanNode*> visited;
+  const auto visit = [&](const auto& self, const PlanNode& node) -> void {
+    if (!visited.insert(&node).second) return;
+    for (const PlanPtr& input : node.inputs) self(self, *input);
+    nodes.push_back(&node);
+  };
+  for (const PlanPtr& sink : plan.sinks) visit(visit, *sink);
+  return nodes;
+}
+
+}  // namespace weir

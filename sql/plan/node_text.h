@@ -1,0 +1,33 @@
+// What a plan node does, in words: shared by the forms of explain.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sql/plan/plan.h"
+
+namespace weir {
+
+struct NodeText {
+  std::string title;                 // "INNER JOIN ON user_id = user_id"
+  std::vector<std::string> details;  // one a line: strategy, keys of the sides, state
+};
+
+NodeText DescribeNode(const PlanNode& node);
+// "append; unique (user_id, ds); hashed by (user_id, ds)"
+std::string DescribeProperties(const PlanNode& node);
+
+const char* KindName(NodeKind kind);
+const char* ModeName(ChangelogMode mode);
+const char* JoinName(JoinType type);
+std::string FunctionName(const AggregateCall& call);  // "count"
+// What the operator keeps; empty for none.
+std::string StateOf(const PlanNode& node);
+// "user_id, ds"
+std::string NamesOf(const std::vector<int>& columns, const Schema& schema);
+// The further condition of a join, with left. and right. before names that both sides have.
+std::string ConditionText(const PlanNode& join);
+// All nodes below the sinks, inputs before their consumers, each once.
+std::vector<const PlanNode*> NodesOf(const JobPlan& plan);
+
+}  // namespace weir
