@@ -9,21 +9,33 @@ namespace {
 
 constexpr int kMaxDepth = 64;  // of declared paths; what nobody reads may be deeper
 
-// At most 18 digits without fraction or exponent: nearly every integer of a stream, in one pass.
-bool ReadShortInteger(std::string_view token, int64_t& value) {
+// A number of at most 18 digits without an exponent: nearly every number of a stream, checked and read in one pass.
+struct ShortNumber {
+  int64_t unscaled = 0;
+  int fraction_digits = 0;
+};
+bool ReadShortNumber(std::string_view token, ShortNumber& number) {
   const char* at = token.data();
   const char* end = at + token.size();
   const bool negative = *at == '-';
   at += negative;
-  const auto digits = end - at;
-  if (digits == 0 || digits > 18 || (*at == '0' && digits > 1)) return false;
-  int64_t number = 0;
+  if (end - at > 19 || at == end || (*at == '0' && end - at > 1 && at[1] != '.')) return false;
+  const char* point = nullptr;
+  int64_t value = 0;
+  const char* first = at;
   for (; at != end; ++at) {
     const auto digit = static_cast<uint8_t>(*at - '0');
-    if (digit > 9) return false;
-    number = number * 10 + digit;
+    if (digit <= 9) {
+      value = value * 10 + digit;
+    } else if (*at == '.' && point == nullptr && at != first) {
+      point = at;
+    } else {
+      return false;
+    }
   }
-  value = negative ? -number : number;
+  if (point == nullptr ? end - first > 18 : point + 1 == end) return false;
+  number.unscaled = negative ? -value : value;
+  number.fraction_digits = point == nullptr ? 0 : static_cast<int>(end - point - 1);
   return true;
 }
 
@@ -40,6 +52,14 @@ JsonRowReader::JsonRowReader(std::vector<JsonField> fields, bool has_row_kind) {
       leaf.elements = std::make_unique<Column>(leaf.element_reader->type());
     }
     leaves_.push_back(std::move(leaf));
+  }
+  FindOnlyLeaves(root_);
+}
+
+void JsonRowReader::FindOnlyLeaves(KeyNode& node) {
+  for (const auto& key : node.keys) {
+    if (key->children != nullptr) FindOnlyLeaves(*key->children);
+    if (key->leaves.size() == 1 && key->children == nullptr && !key->is_row_kind) key->only_leaf = key->leaves[0];
   }
 }
 
@@ -75,6 +95,10 @@ bool JsonRowReader::ReadObject(KeyNode& node, int depth) {
 }
 
 bool JsonRowReader::ReadKey(JsonKey& key, int depth) {
+  if (key.only_leaf >= 0 && key.row != row_) {
+    key.row = row_;
+    return ReadLeaf(leaves_[static_cast<size_t>(key.only_leaf)]);
+  }
   if (key.row == row_) Forget(key);
   key.row = row_;
   const uint32_t value = cursor_.Mark();
@@ -120,8 +144,7 @@ bool JsonRowReader::ReadLeaf(Leaf& leaf) {
   leaf.is_null = false;
   leaf.fault = ParseFault::kNone;
   const char c = cursor_.Peek();
-  if (c == 'n') return ReadNull(leaf);
-  if (leaf.field.output < 0) return cursor_.Skip();
+  if (leaf.field.output < 0) return c == 'n' ? ReadNull(leaf) : cursor_.Skip();
   switch (c) {
     case '"':
       return ReadText(leaf);
@@ -131,6 +154,8 @@ bool JsonRowReader::ReadLeaf(Leaf& leaf) {
     case 't':
     case 'f':
       return ReadBoolean(leaf);
+    case 'n':
+      return ReadNull(leaf);
     default:
       return ReadNumber(leaf);
   }
@@ -162,7 +187,11 @@ bool JsonRowReader::TakeText(std::string_view& text) {
 bool JsonRowReader::ReadText(Leaf& leaf) {
   std::string_view text;
   if (!TakeText(text)) return false;
-  leaf.Check(leaf.field.reader.ReadText(text, ColumnOf(leaf)), text, true);
+  if (leaf.field.reader.is_string()) {
+    ColumnOf(leaf).AppendText(text);
+  } else {
+    leaf.Check(leaf.field.reader.ReadText(text, ColumnOf(leaf)), text, true);
+  }
   return true;
 }
 
@@ -170,9 +199,10 @@ bool JsonRowReader::ReadNumber(Leaf& leaf) {
   if (cursor_.done()) return cursor_.Unexpected("a value");
   const uint32_t mark = cursor_.Mark();
   const std::string_view token = cursor_.TakeToken();
-  int64_t value = 0;
-  if (leaf.field.reader.is_integer() && ReadShortInteger(token, value)) {
-    if (!leaf.field.reader.ReadInteger(value, ColumnOf(leaf))) leaf.Check(ParseFault::kRange, token, false);
+  ShortNumber number;
+  if (ReadShortNumber(token, number)) {
+    if (leaf.field.reader.ReadShort(number.unscaled, number.fraction_digits, ColumnOf(leaf))) return true;
+    leaf.Check(leaf.field.reader.ReadNumber(token, ColumnOf(leaf)), token, false);
     return true;
   }
   if (!IsJsonNumber(token)) {

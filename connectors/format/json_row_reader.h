@@ -53,7 +53,8 @@ class JsonRowReader {
 
     void Check(ParseFault kind, std::string_view value, bool is_text, const DataType& type) {
       fault = kind;
-      if (kind != ParseFault::kNone) fault_text = DescribeFault(field.name, value, is_text, type, kind);
+      if (kind != ParseFault::kNone) [[unlikely]]
+        fault_text = DescribeFault(field.name, value, is_text, type, kind);
     }
     void Check(ParseFault kind, std::string_view value, bool is_text) {
       Check(kind, value, is_text, field.reader.type());
@@ -63,6 +64,7 @@ class JsonRowReader {
     }
   };
 
+  static void FindOnlyLeaves(KeyNode& node);
   bool ReadObject(KeyNode& node, int depth);
   bool ReadKey(JsonKey& key, int depth);
   bool ReadLeaf(Leaf& leaf);

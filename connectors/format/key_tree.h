@@ -21,6 +21,7 @@ struct JsonKey {
   std::vector<int> leaves;            // declared columns whose path ends here
   std::unique_ptr<KeyNode> children;  // declared paths that go on; may be null
   bool is_row_kind = false;           // "op" of changelog_json
+  int only_leaf = -1;                 // the leaf when there is nothing else: nearly always
   uint64_t row = 0;                   // the last row that had this key: finds a key that comes twice
 };
 

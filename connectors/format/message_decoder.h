@@ -26,6 +26,11 @@ class MessageDecoder final : public Decoder {
   size_t Decode(std::span<const RawMessage> messages, BatchBuilder& out, std::vector<RowPosition>& positions,
                 std::vector<DecodeError>& errors) override {
     size_t dropped = 0;
+    if (out.empty()) {
+      // A new batch: its columns would otherwise grow step by step, and be copied each time.
+      for (size_t i = 0; i < schema_->size(); ++i) out.column(i).Reserve(messages.size());
+      positions.reserve(positions.size() + messages.size());
+    }
     for (size_t i = 0; i < messages.size(); ++i) {
       const RawMessage& message = messages[i];
       if (message.tombstone && !tombstones_) {

@@ -37,7 +37,14 @@ ParseFault Put(const Parsed<T>& value, Append append) {
 }  // namespace
 
 ValueReader::ValueReader(DataType type, TimeUnit unit, ReadRules rules)
-    : type_(type), unit_(unit), rules_(std::move(rules)), integer_(type.IsInteger()) {
+    : type_(type),
+      unit_(unit),
+      rules_(std::move(rules)),
+      integer_(type.IsInteger()),
+      short_decimal_(type.kind == TypeKind::kDecimal && type.precision <= 18) {
+  short_powers_[0] = 1;
+  for (size_t i = 1; i < 19; ++i) short_powers_[i] = short_powers_[i - 1] * 10;
+  if (short_decimal_) limit_ = short_powers_[type.precision];
   const auto bits = [&](int count) {
     min_ = -(int64_t{1} << (count - 1));
     max_ = -(min_ + 1);

@@ -29,6 +29,7 @@ class ValueReader {
   const DataType& type() const { return type_; }
   bool is_integer() const { return integer_; }
   bool is_array() const { return type_.kind == TypeKind::kArray; }
+  bool is_string() const { return type_.kind == TypeKind::kString; }
   // Takes any JSON value as the text it is written as.
   bool takes_raw() const { return type_.kind == TypeKind::kString && rules_.lenient; }
 
@@ -44,6 +45,17 @@ class ValueReader {
     column.AppendInt(value);
     return true;
   }
+  // The fast way for `unscaled` / 10^fraction_digits: integers, and decimals of up to 18 digits that need no rounding.
+  // False: nothing was appended, ReadNumber knows what to do.  REQUIRES: |unscaled| < 10^18
+  bool ReadShort(int64_t unscaled, int fraction_digits, Column& column) const {
+    if (integer_) return fraction_digits == 0 && ReadInteger(unscaled, column);
+    if (!short_decimal_ || fraction_digits > type_.scale) return false;
+    int64_t scaled = 0;
+    const int64_t factor = short_powers_[type_.scale - fraction_digits];
+    if (__builtin_mul_overflow(unscaled, factor, &scaled) || scaled <= -limit_ || scaled >= limit_) return false;
+    column.AppendInt(scaled);
+    return true;
+  }
 
  private:
   ParseFault ReadNumberText(std::string_view text, bool words, Column& column) const;
@@ -57,6 +69,9 @@ class ValueReader {
   bool integer_;
   int64_t min_ = INT64_MIN;
   int64_t max_ = INT64_MAX;
+  bool short_decimal_;  // precision of at most 18
+  int64_t limit_ = 0;   // of such a decimal: 10^precision
+  int64_t short_powers_[19] = {};
 };
 
 // "column v: 'abc' is not a bigint"; the value is shortened.
