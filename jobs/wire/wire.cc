@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "jobs/wire/union_operator.h"
-#include "jobs/wire/values_source.h"
 #include "operators/registry.h"
+#include "operators/values.h"
 
 namespace weir {
 namespace {
@@ -67,6 +67,10 @@ class Wiring {
     if (node->kind == NodeKind::kScan) return AddScan(*node);
     if (node->kind == NodeKind::kValues) return AddValues(*node);
     if (CanFuse(*node)) {
+      if (TakesColumnsOfJoin(*node)) {
+        projections_[node->inputs.front().get()] = node.get();
+        return Place(node->inputs.front());
+      }
       WEIR_ASSIGN(const int stage, Place(node->inputs.front()));
       WEIR_TRY(Append(*node, stage));
       return stage;
@@ -86,6 +90,13 @@ class Wiring {
     if (node.inputs.size() != 1) return false;
     const PlanNode* input = node.inputs.front().get();
     return input->kind != NodeKind::kExchange && consumers_.at(input) == 1;
+  }
+
+  // A projection of columns alone behind a join: the join then reads only those columns of the rows it keeps.
+  static bool TakesColumnsOfJoin(const PlanNode& node) {
+    if (node.kind != NodeKind::kProject || node.inputs.front()->kind != NodeKind::kJoin) return false;
+    return std::all_of(node.expressions.begin(), node.expressions.end(),
+                       [](const ExpressionPtr& expression) { return expression->ColumnIndex() >= 0; });
   }
 
   Result<std::vector<Input>> PlaceInputs(const PlanNode& node) {
@@ -171,7 +182,7 @@ class Wiring {
     stage.name = node.id;
     SourceSpec source;
     source.name = node.id;
-    source.make = [rows = node.values](int, int) -> Result<std::unique_ptr<Source>> { return MakeValuesSource(rows); };
+    source.make = [rows = node.values](int, int) { return MakeValuesSource(rows); };
     stage.source = std::move(source);
     graph_.stages.push_back(std::move(stage));
     return static_cast<int>(graph_.stages.size()) - 1;
@@ -202,6 +213,13 @@ class Wiring {
     }
     OperatorBuildOptions build;
     build.time_zone = job_.file.options.time_zone;
+    if (const auto projection = projections_.find(&node); projection != projections_.end()) {
+      build.output_columns.emplace();
+      for (const ExpressionPtr& column : projection->second->expressions) {
+        build.output_columns->push_back(column->ColumnIndex());
+      }
+      build.output_schema = projection->second->schema;
+    }
     return OperatorFactory([node = PlanNode(node), build](int, int) { return MakeOperator(node, build); });
   }
 
@@ -210,6 +228,7 @@ class Wiring {
   JobGraph graph_;
   std::unordered_map<const PlanNode*, int> consumers_;
   std::unordered_map<const PlanNode*, int> stages_;
+  std::unordered_map<const PlanNode*, const PlanNode*> projections_;  // join -> the projection that it does itself
 };
 
 }  // namespace
