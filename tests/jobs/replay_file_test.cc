@@ -7,12 +7,12 @@
 namespace weir {
 namespace {
 
-constexpr const char* kJob = R"(sources:
+constexpr const char* kJob = R"job(sources:
   a: {connector: memory, columns: {id: bigint, d: "decimal(20,2)", ts: timestamp(3), s: string}, primary_key: [id]}
   b: {connector: memory, columns: {f: double, on: boolean, raw: bytes, list: "array<int>", day: date}}
   m: {connector: memory, columns: {id: bigint}, partitions: 3}
 queries: [q]
-)";
+)job";
 
 Result<ReplayFile> Parse(const std::string& text) {
   static const JobFile job = ReadSound(kJob);
