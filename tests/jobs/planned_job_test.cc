@@ -1,0 +1,69 @@
+#include "jobs/planned_job.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/jobs/job_text.h"
+
+namespace weir {
+namespace {
+
+constexpr const char* kHead = R"(name: a
+sources:
+  s: {connector: memory, columns: {id: bigint, name: string}}
+sinks:
+  out: {connector: print}
+queries:
+)";
+
+std::string Errors(const std::string& queries) { return PlanErrors(kHead + queries); }
+
+// The place of an error, without its words, which are the planner's.
+std::string PlaceOf(const std::string& errors) { return errors.substr(0, errors.find(": ")); }
+
+TEST(PlannedJob, SqlErrorsHavePlacesInTheFile) {
+  EXPECT_EQ(PlaceOf(Errors("  - |\n    INSERT INTO out\n    SELECT nme FROM s\n")), "job.yaml:9:12");
+  EXPECT_EQ(PlaceOf(Errors("  - INSERT INTO out\n    SELECT nme\n    FROM s\n")), "job.yaml:8:12");
+  EXPECT_EQ(PlaceOf(Errors("  - \"INSERT INTO out\\n  SELECT nme FROM s\"\n")), "job.yaml:7:33");
+}
+
+TEST(PlannedJob, AllQueriesAreChecked) {
+  const std::string errors = Errors("  - INSERT INTO out SELECT x FROM s\n  - INSERT INTO out SELECT y FROM s\n");
+  EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 2) << errors;
+}
+
+TEST(PlannedJob, SqlErrorsComeTogetherWithThoseOfTheFile) {
+  const std::string errors = PlanErrors("optins: {}\n" + std::string(kHead) + "  - INSERT INTO out SELECT x FROM s\n");
+  EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 2) << errors;
+  EXPECT_EQ(PlaceOf(errors), "job.yaml:1:1");
+}
+
+TEST(PlannedJob, QueriesOverABrokenSourceSayNothingMore) {
+  EXPECT_EQ(PlanErrors("sources:\n  s: {connector: memory, columns: {id: bigit}}\nsinks: {out: {connector: print}}\n"
+                       "queries: [INSERT INTO out SELECT id + 1 AS x FROM s]\n"),
+            "job.yaml:2:40: column id: 'bigit' is not a type; did you mean bigint?\n");
+}
+
+TEST(PlannedJob, MissingFilesAreErrorsOfTheirPath) {
+  EXPECT_EQ(PlanErrors("sources:\n  s: {connector: file, path: nowhere/*.jsonl, columns: {id: bigint}}\n"
+                       "sinks: {out: {connector: print}}\nqueries: [INSERT INTO out SELECT id FROM s]\n"),
+            "job.yaml:2:30: no file matches nowhere/*.jsonl\n");
+}
+
+TEST(PlannedJob, AFileOfRowsTakesNoChanges) {
+  EXPECT_EQ(PlanErrors("sources:\n  s: {connector: memory, columns: {id: bigint}}\n"
+                       "sinks:\n  out: {connector: file, path: out/x, format: json}\n"
+                       "queries: ['INSERT INTO out SELECT id, COUNT(*) AS n FROM s GROUP BY id']\n"),
+            "job.yaml:4:3: sink out writes rows, and its query changes rows it has written; use format: "
+            "changelog_json\n");
+}
+
+TEST(PlannedJob, ADeltaJoinIsRefusedInWords) {
+  const std::string errors = PlanErrors("options: {join: delta}\n" + std::string(kHead) +
+                                        "  - INSERT INTO out SELECT x.id FROM s x JOIN s y ON x.id = y.id\n");
+  EXPECT_NE(errors.find("delta"), std::string::npos) << errors;
+}
+
+}  // namespace
+}  // namespace weir
