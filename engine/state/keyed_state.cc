@@ -89,10 +89,12 @@ void KeyedState::Snapshot(SnapshotWriter& writer) {
   SnapshotHeader header{kind_, task_, parallelism_};
   // The view is finished when the function has run or was dropped unrun.
   struct Finisher {
-    std::shared_ptr<ArenaView> view;
+    explicit Finisher(std::shared_ptr<ArenaView> of) : view(std::move(of)) {}
+    Finisher(const Finisher&) = delete;
     ~Finisher() { view->Finish(); }
+    std::shared_ptr<ArenaView> view;
   };
-  auto finisher = std::make_shared<Finisher>(Finisher{std::move(view)});
+  auto finisher = std::make_shared<Finisher>(std::move(view));
   writer.WriteLater(
       [finisher, log = count_log_, saved = std::move(saved), header = std::move(header)](SnapshotWriter::File& file) {
         Status status = Write(*finisher->view, log.get(), saved, header, file);
