@@ -61,7 +61,7 @@ Status PublishPart(const std::string& folder, const std::string& commit_data) {
       return PathError("cannot rename the part to " + finished, hidden, error);
     }
   }
-  return SyncFolder(folder);
+  return SyncPartFolder(folder);
 }
 
 Status RemoveLeftovers(const std::string& folder, Epoch epoch) {
@@ -74,7 +74,7 @@ Status RemoveLeftovers(const std::string& folder, Epoch epoch) {
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) return PathError("cannot delete the part", path, errno);
     removed = true;
   }
-  return removed ? SyncFolder(folder) : Status();
+  return removed ? SyncPartFolder(folder) : Status();
 }
 
 Result<std::vector<std::string>> ListFolder(const std::string& folder) {
@@ -89,7 +89,7 @@ Result<std::vector<std::string>> ListFolder(const std::string& folder) {
   return names;
 }
 
-Status SyncFolder(const std::string& folder) {
+Status SyncPartFolder(const std::string& folder) {
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return PathError("cannot open the folder", folder, errno);
   const int failed = ::fsync(fd) == 0 ? 0 : errno;

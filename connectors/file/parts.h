@@ -38,6 +38,7 @@ Status PublishPart(const std::string& folder, const std::string& commit_data);
 Status RemoveLeftovers(const std::string& folder, Epoch epoch);
 
 Result<std::vector<std::string>> ListFolder(const std::string& folder);  // names; a folder that is not there is empty
-Status SyncFolder(const std::string& folder);
+// As engine/base/file.h, with the errors of a connector.
+Status SyncPartFolder(const std::string& folder);
 
 }  // namespace weir

@@ -100,7 +100,7 @@ Status FileSink::Snapshot(SnapshotWriter& writer) {
   writer.PutCommitData(FormatCommitData(part_name_, finished));
   writer.FinishLater([part = std::move(part_), folder = options_.path]() -> Status {
     WEIR_TRY(part->Finish());
-    return SyncFolder(folder);
+    return SyncPartFolder(folder);
   });
   part_.reset();
   return {};

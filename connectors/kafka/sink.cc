@@ -27,10 +27,8 @@ KafkaClientOptions ProducerOptions(const KafkaSinkOptions& options,
   client.type = RD_KAFKA_PRODUCER;
   client.name = options.name;
   client.brokers = options.brokers;
-  client.defaults = {{"linger.ms", "50"},
-                     {"batch.num.messages", "100000"},
-                     {"batch.size", "1000000"},
-                     {"compression.codec", "lz4"}};
+  client.defaults = {
+      {"linger.ms", "50"}, {"batch.num.messages", "100000"}, {"batch.size", "1000000"}, {"compression.codec", "lz4"}};
   client.user = options.client;
   // Order and no duplicates within the session; a lost broker is waited for; the sink itself bounds what is in flight.
   client.mandatory = {{"enable.idempotence", "true"},

@@ -182,6 +182,7 @@ Result<SourceState> KafkaSource::Poll(SourceOutput& out) {
   if (!messages_.empty()) WEIR_TRY(rows_->Add(messages_));
   if (rows_->rows() > 0) out.Emit(rows_->Take());
   FinishEnded(out);
+  if (AllEnded()) UpdateLag();
   return AllEnded() ? SourceState::kEnded : SourceState::kRunning;
 }
 
@@ -269,7 +270,8 @@ Status KafkaSource::HandleEvent(const rd_kafka_message_t& event) {
       if (part.position.end) part.position.end = std::min(*part.position.end, part.position.offset);
       return {};
     case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
-    case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE: return HandleLostOffset(part);
+    case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
+      return HandleLostOffset(part);
     case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
     case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
     case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:

@@ -19,13 +19,13 @@ struct MemoryFeed::State {
   // What one call of the feeding side added to a partition.
   struct Item {
     ItemKind kind = ItemKind::kRows;
-    uint64_t sequence = 0;   // order of arrival over all partitions
-    int64_t first_row = 0;   // running number of the first row in the partition
-    Batch rows;              // kRows
-    std::string value;       // kMessage, with 64 bytes of padding behind `value_size`
+    uint64_t sequence = 0;  // order of arrival over all partitions
+    int64_t first_row = 0;  // running number of the first row in the partition
+    Batch rows;             // kRows
+    std::string value;      // kMessage, with 64 bytes of padding behind `value_size`
     size_t value_size = 0;
     std::string key;
-    RawMessage message;      // kMessage: its views point into `value` and `key`
+    RawMessage message;  // kMessage: its views point into `value` and `key`
   };
 
   struct Partition {

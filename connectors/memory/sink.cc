@@ -67,7 +67,8 @@ Result<std::vector<std::string>> MemoryResult::Collapsed() const {
       }
       const auto at = count.find(text);
       if (at == count.end()) {
-        return DataError("a row that is not there is retracted: " + std::string(ToString(batch.kind(row))) + " " + text);
+        return DataError("a row that is not there is retracted: " + std::string(ToString(batch.kind(row))) + " " +
+                         text);
       }
       if (--at->second == 0) count.erase(at);
     }

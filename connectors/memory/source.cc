@@ -122,9 +122,15 @@ Result<SourceState> MemorySource::Poll(SourceOutput& out) {
   const std::vector<const Item*> items = TakeItems(cursor, ended);
   if (items.empty()) return ended ? SourceState::kEnded : SourceState::kWaiting;
   switch (items.front()->kind) {
-    case ItemKind::kIdle: out.MarkIdle(cursor); break;
-    case ItemKind::kRows: WEIR_TRY(EmitRows(items, static_cast<uint32_t>(cursor), out)); break;
-    case ItemKind::kMessage: WEIR_TRY(EmitMessages(items, static_cast<uint32_t>(cursor), out)); break;
+    case ItemKind::kIdle:
+      out.MarkIdle(cursor);
+      break;
+    case ItemKind::kRows:
+      WEIR_TRY(EmitRows(items, static_cast<uint32_t>(cursor), out));
+      break;
+    case ItemKind::kMessage:
+      WEIR_TRY(EmitMessages(items, static_cast<uint32_t>(cursor), out));
+      break;
   }
   return SourceState::kRunning;
 }

@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 
 class FileTest : public ::testing::Test {
  protected:
-  FileTest() : folder(::testing::TempDir() + "weir_file_" + ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+  FileTest()
+      : folder(::testing::TempDir() + "weir_file_" + ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
     fs::remove_all(folder);
     fs::create_directories(folder);
   }
@@ -53,7 +54,8 @@ std::vector<std::string> AllRecords(const std::string& path, bool csv, int64_t b
   std::vector<FileRecord> records;
   do {
     EXPECT_TRUE((*reader)->Next(2, records));
-    for (const FileRecord& record : records) out.push_back(std::to_string(record.line) + ":" + std::string(record.text));
+    for (const FileRecord& record : records)
+      out.push_back(std::to_string(record.line) + ":" + std::string(record.text));
   } while (!records.empty());
   return out;
 }
@@ -68,7 +70,8 @@ TEST_F(RecordReaderTest, LinesBlankLinesAndALastOneWithoutNewline) {
 }
 
 TEST_F(RecordReaderTest, QuotedFieldsRunOverSeveralLines) {
-  EXPECT_THAT(AllRecords(Write("a", "1,\"x\ny \"\"z\"\"\n\"\n2,b\n"), true), ElementsAre("1:1,\"x\ny \"\"z\"\"\n\"", "4:2,b"));
+  EXPECT_THAT(AllRecords(Write("a", "1,\"x\ny \"\"z\"\"\n\"\n2,b\n"), true),
+              ElementsAre("1:1,\"x\ny \"\"z\"\"\n\"", "4:2,b"));
 }
 
 TEST_F(RecordReaderTest, RecordsLargerThanABlock) {
@@ -113,8 +116,7 @@ TEST_F(FileSourceTest, ReadsTheFilesInTheOrderOfTheirNames) {
   ASSERT_TRUE(source);
   EXPECT_EQ(*PollAll(**source, out), SourceState::kEnded);
   EXPECT_EQ(out.Text(), "+I 1 'a'\n+I 2 NULL\n+I 3 'c'\n");
-  EXPECT_EQ((*source)->CurrentPositions(),
-            (Positions{{folder + "/a.jsonl", "29:2"}, {folder + "/b.jsonl", "19:1"}}));
+  EXPECT_EQ((*source)->CurrentPositions(), (Positions{{folder + "/a.jsonl", "29:2"}, {folder + "/b.jsonl", "19:1"}}));
   EXPECT_EQ((*source)->Describe({1, 1}), folder + "/b.jsonl:1");
   EXPECT_EQ(metrics.input_bytes.load(), 48);
   EXPECT_EQ(metrics.records_in.load(), 3);
@@ -190,8 +192,8 @@ class FileSinkTest : public FileTest {
     return writer.commit_data;
   }
 
-  FileSinkOptions options{"out", {}, FormatKind::kChangelogJson,
-                          std::make_shared<const Schema>(Schema({{"id", BigintType(), true}}))};
+  FileSinkOptions options{
+      "out", {}, FormatKind::kChangelogJson, std::make_shared<const Schema>(Schema({{"id", BigintType(), true}}))};
   std::vector<std::unique_ptr<OperatorContext>> contexts;
   NoOutput out;
 };

@@ -66,8 +66,10 @@ class KafkaBroker {
     rd_kafka_DeleteRecords(handle_, &request, 1, nullptr, queue);
     rd_kafka_event_t* event = rd_kafka_queue_poll(queue, 30000);
     EXPECT_NE(event, nullptr);
-    if (event != nullptr) EXPECT_EQ(rd_kafka_event_error(event), RD_KAFKA_RESP_ERR_NO_ERROR);
-    rd_kafka_event_destroy(event);
+    if (event != nullptr) {
+      EXPECT_EQ(rd_kafka_event_error(event), RD_KAFKA_RESP_ERR_NO_ERROR);
+      rd_kafka_event_destroy(event);
+    }
     rd_kafka_queue_destroy(queue);
     rd_kafka_DeleteRecords_destroy(request);
     rd_kafka_topic_partition_list_destroy(list);
@@ -121,13 +123,14 @@ class KafkaBroker {
   }
   static void Send(rd_kafka_t* producer, const std::string& topic, const std::vector<TestMessage>& messages) {
     for (const TestMessage& message : messages) {
-      const auto error = rd_kafka_producev(
-          producer, RD_KAFKA_V_TOPIC(topic.c_str()), RD_KAFKA_V_PARTITION(message.partition),
-          RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-          RD_KAFKA_V_VALUE(message.value ? const_cast<char*>(message.value->data()) : nullptr,
-                           message.value ? message.value->size() : 0),
-          RD_KAFKA_V_KEY(message.key ? message.key->data() : nullptr, message.key ? message.key->size() : 0),
-          RD_KAFKA_V_TIMESTAMP(message.timestamp_ms), RD_KAFKA_V_END);
+      void* value = message.value ? const_cast<char*>(message.value->data()) : nullptr;
+      const size_t value_size = message.value ? message.value->size() : 0;
+      const void* key = message.key ? message.key->data() : nullptr;
+      const size_t key_size = message.key ? message.key->size() : 0;
+      const auto error =
+          rd_kafka_producev(producer, RD_KAFKA_V_TOPIC(topic.c_str()), RD_KAFKA_V_PARTITION(message.partition),
+                            RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_VALUE(value, value_size),
+                            RD_KAFKA_V_KEY(key, key_size), RD_KAFKA_V_TIMESTAMP(message.timestamp_ms), RD_KAFKA_V_END);
       EXPECT_EQ(error, RD_KAFKA_RESP_ERR_NO_ERROR) << rd_kafka_err2str(error);
     }
     EXPECT_EQ(rd_kafka_flush(producer, 30000), RD_KAFKA_RESP_ERR_NO_ERROR);
