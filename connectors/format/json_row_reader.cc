@@ -21,7 +21,7 @@ bool ReadShortNumber(std::string_view token, ShortNumber& number) {
   at += negative;
   if (end - at > 19 || at == end || (*at == '0' && end - at > 1 && at[1] != '.')) return false;
   const char* point = nullptr;
-  int64_t value = 0;
+  uint64_t value = 0;  // a 19th digit is looked at before the number is refused
   const char* first = at;
   for (; at != end; ++at) {
     const auto digit = static_cast<uint8_t>(*at - '0');
@@ -34,7 +34,8 @@ bool ReadShortNumber(std::string_view token, ShortNumber& number) {
     }
   }
   if (point == nullptr ? end - first > 18 : point + 1 == end) return false;
-  number.unscaled = negative ? -value : value;
+  const auto size = static_cast<int64_t>(value);
+  number.unscaled = negative ? -size : size;
   number.fraction_digits = point == nullptr ? 0 : static_cast<int>(end - point - 1);
   return true;
 }

@@ -118,12 +118,12 @@ bool FastDecimal(std::string_view text, int precision, int scale, Parsed<Int128>
   const bool negative = at != end && *at == '-';
   at += negative;
   if (end - at > 19 || at == end || !IsDigit(*at)) return false;
-  int64_t value = 0;
+  uint64_t value = 0;  // a 19th digit is looked at before the text is refused
   int digits = 0;
   int fraction = -1;
   for (; at != end; ++at) {
     if (IsDigit(*at)) {
-      value = value * 10 + (*at - '0');
+      value = value * 10 + static_cast<uint64_t>(*at - '0');
       ++digits;
       fraction += fraction >= 0;
     } else if (*at == '.' && fraction < 0) {
@@ -135,7 +135,7 @@ bool FastDecimal(std::string_view text, int precision, int scale, Parsed<Int128>
   if (digits > 18 || fraction > scale) return false;
   const int shift = scale - std::max(fraction, 0);
   if (shift + digits > kMaxDigits) return false;
-  const Int128 scaled = value * kPowers[shift];
+  const Int128 scaled = static_cast<Int128>(value) * kPowers[shift];
   if (scaled >= kPowers[precision]) {
     out = {0, ParseFault::kRange};
   } else {
