@@ -11,10 +11,7 @@ Result<std::unique_ptr<MessageRows>> MessageRows::Make(const DecoderOptions& opt
 }
 
 MessageRows::MessageRows(std::unique_ptr<Decoder> decoder, ErrorPolicy on_error, Describe describe)
-    : decoder_(std::move(decoder)),
-      on_error_(on_error),
-      describe_(std::move(describe)),
-      builder_(decoder_->schema()) {}
+    : decoder_(std::move(decoder)), on_error_(on_error), describe_(std::move(describe)), builder_(decoder_->schema()) {}
 
 Status MessageRows::Add(std::span<const RawMessage> messages) {
   if (positions_.empty()) positions_.reserve(messages.size());

@@ -24,8 +24,8 @@ Result<std::unique_ptr<RecordReader>> RecordReader::Open(const std::string& path
   std::unique_ptr<RecordReader> reader(new RecordReader(path, fd, csv_quoting, byte, line));
   const off_t size = ::lseek(fd, 0, SEEK_END);
   if (byte > 0 && size >= 0 && size < byte) {
-    return StateError("the file is shorter (" + std::to_string(size) + " bytes) than what the checkpoint says was read (" +
-                          std::to_string(byte) + ")",
+    return StateError("the file is shorter (" + std::to_string(size) +
+                          " bytes) than what the checkpoint says was read (" + std::to_string(byte) + ")",
                       path);
   }
   if (size >= 0) ::lseek(fd, byte, SEEK_SET);
@@ -87,7 +87,8 @@ void RecordReader::TakeRecords(size_t limit, std::vector<FileRecord>& records) {
 
 Status RecordReader::ReadBlock() {
   const size_t left = end_ - begin_;
-  if (left > kLargestRecord) return DataError("a record is longer than 256 MiB", path_ + ":" + std::to_string(line_ + 1));
+  if (left > kLargestRecord)
+    return DataError("a record is longer than 256 MiB", path_ + ":" + std::to_string(line_ + 1));
   // A record that fills the block needs a larger one.
   const size_t wanted = std::max(capacity_, left >= capacity_ / 2 ? std::max(kBlock, 2 * capacity_) : kBlock);
   if (wanted > capacity_) {

@@ -1,7 +1,7 @@
 // Reads a file's records in large blocks, from any byte on.
 //
-// A record is a line, or with CSV quoting as many lines as its quoted fields need.  A carriage return before the newline
-// is not part of the record, blank lines are no records, and the last record needs no newline.  One thread.
+// A record is a line, or with CSV quoting as many lines as its quoted fields need.  A carriage return before the
+// newline is not part of the record, blank lines are no records, and the last record needs no newline.  One thread.
 #pragma once
 
 #include <cstdint>

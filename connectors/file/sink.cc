@@ -128,7 +128,8 @@ Status PrepareFileSink(const std::string& path, bool force) {
     for (const std::string& file : files) {
       const auto name = ParsePartName(file);
       if (name && name->finished) {
-        return ConfigError("the folder already has parts of another run (" + file + "); empty it, or use --force", path);
+        return ConfigError("the folder already has parts of another run (" + file + "); empty it, or use --force",
+                           path);
       }
     }
   }

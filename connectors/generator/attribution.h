@@ -60,9 +60,7 @@ class AttributionLaw {
   uint64_t users_;
 
  private:
-  int64_t Wide(int64_t row) const {
-    return static_cast<int64_t>(static_cast<__int128>(row) * span_ms_ / rows_);
-  }
+  int64_t Wide(int64_t row) const { return static_cast<int64_t>(static_cast<__int128>(row) * span_ms_ / rows_); }
 
   int64_t rows_;
   int64_t span_ms_;
@@ -84,9 +82,7 @@ class OrderLaw : public AttributionLaw {
 class VisitLaw : public AttributionLaw {
  public:
   explicit VisitLaw(const GeneratorOptions& options) : AttributionLaw(options, 2) {}
-  int64_t User(int64_t row) const {
-    return static_cast<int64_t>(draws_.Below(3 * static_cast<uint64_t>(row), users_));
-  }
+  int64_t User(int64_t row) const { return static_cast<int64_t>(draws_.Below(3 * static_cast<uint64_t>(row), users_)); }
   size_t Channel(int64_t row) const { return draws_.Below(3 * static_cast<uint64_t>(row) + 1, kChannels.size()); }
   uint64_t Page(int64_t row) const { return draws_.Below(3 * static_cast<uint64_t>(row) + 2, 100'000); }
 };

@@ -67,11 +67,16 @@ class OrderColumns final : public GeneratedColumns {
   explicit OrderColumns(const GeneratorOptions& options) : law_(options), days_(Days(options.days)) {}
   ColumnPtr Make(int column, std::span<const int64_t> rows) const override {
     switch (column) {
-      case 0: return Ints(BigintType(), rows, [](int64_t row) { return row + 1; });
-      case 1: return Ints(BigintType(), rows, [this](int64_t row) { return law_.User(row); });
-      case 2: return Ints(DecimalType(12, 2), rows, [this](int64_t row) { return law_.Cents(row); });
-      case 3: return TimeColumn(law_, rows);
-      default: return DayColumn(law_, days_, rows);
+      case 0:
+        return Ints(BigintType(), rows, [](int64_t row) { return row + 1; });
+      case 1:
+        return Ints(BigintType(), rows, [this](int64_t row) { return law_.User(row); });
+      case 2:
+        return Ints(DecimalType(12, 2), rows, [this](int64_t row) { return law_.Cents(row); });
+      case 3:
+        return TimeColumn(law_, rows);
+      default:
+        return DayColumn(law_, days_, rows);
     }
   }
 
@@ -87,12 +92,18 @@ class VisitColumns final : public GeneratedColumns {
   }
   ColumnPtr Make(int column, std::span<const int64_t> rows) const override {
     switch (column) {
-      case 0: return Ints(BigintType(), rows, [](int64_t row) { return row + 1; });
-      case 1: return Ints(BigintType(), rows, [this](int64_t row) { return law_.User(row); });
-      case 2: return WordColumn(channels_, rows, [this](int64_t row) { return law_.Channel(row); });
-      case 3: return Pages(rows);
-      case 4: return TimeColumn(law_, rows);
-      default: return DayColumn(law_, days_, rows);
+      case 0:
+        return Ints(BigintType(), rows, [](int64_t row) { return row + 1; });
+      case 1:
+        return Ints(BigintType(), rows, [this](int64_t row) { return law_.User(row); });
+      case 2:
+        return WordColumn(channels_, rows, [this](int64_t row) { return law_.Channel(row); });
+      case 3:
+        return Pages(rows);
+      case 4:
+        return TimeColumn(law_, rows);
+      default:
+        return DayColumn(law_, days_, rows);
     }
   }
 

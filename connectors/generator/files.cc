@@ -26,17 +26,18 @@ std::vector<std::string> DayTexts(int days) {
 void AppendOrder(const OrderLaw& law, const std::vector<std::string>& days, int64_t row, std::string& out) {
   const int64_t at = law.AtMs(row);
   const int64_t cents = law.Cents(row);
-  fmt::format_to(std::back_inserter(out),
-                 "{{\"order_id\":{},\"user_id\":{},\"amount\":{}.{:02},\"ts\":{},\"ds\":\"{}\"}}\n", row + 1,
-                 law.User(row), cents / 100, cents % 100, kGeneratorStartMs + at, days[static_cast<size_t>(at / kDayMs)]);
+  fmt::format_to(
+      std::back_inserter(out), "{{\"order_id\":{},\"user_id\":{},\"amount\":{}.{:02},\"ts\":{},\"ds\":\"{}\"}}\n",
+      row + 1, law.User(row), cents / 100, cents % 100, kGeneratorStartMs + at, days[static_cast<size_t>(at / kDayMs)]);
 }
 
 void AppendVisit(const VisitLaw& law, const std::vector<std::string>& days, int64_t row, std::string& out) {
   const int64_t at = law.AtMs(row);
-  fmt::format_to(std::back_inserter(out),
-                 "{{\"visit_id\":{},\"user_id\":{},\"channel\":\"{}\",\"page\":\"/item/{}\",\"ts\":{},\"ds\":\"{}\"}}\n",
-                 row + 1, law.User(row), kChannels[law.Channel(row)], law.Page(row), kGeneratorStartMs + at,
-                 days[static_cast<size_t>(at / kDayMs)]);
+  fmt::format_to(
+      std::back_inserter(out),
+      "{{\"visit_id\":{},\"user_id\":{},\"channel\":\"{}\",\"page\":\"/item/{}\",\"ts\":{},\"ds\":\"{}\"}}\n", row + 1,
+      law.User(row), kChannels[law.Channel(row)], law.Page(row), kGeneratorStartMs + at,
+      days[static_cast<size_t>(at / kDayMs)]);
 }
 
 struct CloseFile {

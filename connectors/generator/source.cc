@@ -23,9 +23,9 @@ class GeneratorSource final : public Source {
  private:
   struct Part {
     int id = 0;
-    int64_t made = 0;        // rows so far: the position
-    int64_t made_before = 0; // at Open
-    int64_t rows = 0;        // in all
+    int64_t made = 0;         // rows so far: the position
+    int64_t made_before = 0;  // at Open
+    int64_t rows = 0;         // in all
   };
 
   // Row numbers below `end` that belong to partition `id`.

@@ -25,7 +25,9 @@ Status SetProperty(rd_kafka_conf_t* conf, const std::string& property, const std
   if (rd_kafka_conf_set(conf, property.c_str(), value.c_str(), text.data(), text.size()) == RD_KAFKA_CONF_OK) return {};
   // librdkafka's sentence quotes the value.
   if (IsSecretProperty(property)) return ConfigError("the value of " + property + " is not accepted");
-  return ConfigError(text.data());
+  const std::string sentence = text.data();
+  // It also calls a property by its older name.
+  return ConfigError(sentence.find(property) == std::string::npos ? property + ": " + sentence : sentence);
 }
 
 }  // namespace
@@ -89,7 +91,8 @@ std::string KafkaClient::LastError() const {
 std::string KafkaClient::FatalError() const {
   std::array<char, 512> text{};
   const rd_kafka_resp_err_t error = rd_kafka_fatal_error(handle_, text.data(), text.size());
-  return error == RD_KAFKA_RESP_ERR_NO_ERROR ? std::string() : fmt::format("{} ({})", text.data(), rd_kafka_err2str(error));
+  return error == RD_KAFKA_RESP_ERR_NO_ERROR ? std::string()
+                                             : fmt::format("{} ({})", text.data(), rd_kafka_err2str(error));
 }
 
 Result<int> KafkaClient::WaitForTopic(const std::string& topic, Micros timeout) {
@@ -101,8 +104,7 @@ Result<int> KafkaClient::WaitForTopic(const std::string& topic, Micros timeout) 
     const Micros now = Monotonic();
     const Micros left = std::max<Micros>(timeout - (now - start), 0);
     const rd_kafka_metadata_t* found = nullptr;
-    const auto error =
-        rd_kafka_metadata(handle_, 0, local.get(), &found, KafkaTimeoutMs(left));
+    const auto error = rd_kafka_metadata(handle_, 0, local.get(), &found, KafkaTimeoutMs(left));
     rd_kafka_poll(handle_, 0);  // runs OnError
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
       const rd_kafka_metadata_topic& about = found->topics[0];
@@ -114,7 +116,8 @@ Result<int> KafkaClient::WaitForTopic(const std::string& topic, Micros timeout) 
       const bool absent = topic_error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
       if (now - first_answer >= std::min(timeout, kTopicPatience)) {
         if (absent) return ConnectorError(fmt::format("topic '{}' does not exist at {}", topic, brokers_), name_);
-        return ConnectorError(fmt::format("topic '{}' at {}: {}", topic, brokers_, rd_kafka_err2str(topic_error)), name_);
+        return ConnectorError(fmt::format("topic '{}' at {}: {}", topic, brokers_, rd_kafka_err2str(topic_error)),
+                              name_);
       }
     } else if (Monotonic() - start >= timeout) {
       const std::string last = LastError();
@@ -130,8 +133,8 @@ int KafkaTimeoutMs(Micros timeout) { return static_cast<int>(std::clamp<Micros>(
 
 bool IsSecretProperty(const std::string& librdkafka_property) {
   static constexpr std::array<std::string_view, 8> kSecrets = {
-      "sasl.password",  "ssl.key.password", "ssl.keystore.password",           "ssl.key.pem",
-      "ssl_key",        "ssl.key",          "sasl.oauthbearer.client.secret",  "sasl.oauthbearer.config"};
+      "sasl.password", "ssl.key.password", "ssl.keystore.password",          "ssl.key.pem",
+      "ssl_key",       "ssl.key",          "sasl.oauthbearer.client.secret", "sasl.oauthbearer.config"};
   return std::find(kSecrets.begin(), kSecrets.end(), librdkafka_property) != kSecrets.end();
 }
 

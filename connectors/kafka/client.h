@@ -21,7 +21,7 @@ namespace weir {
 
 struct KafkaClientOptions {
   rd_kafka_type_t type = RD_KAFKA_CONSUMER;
-  std::string name;     // of the source or sink, for messages
+  std::string name;  // of the source or sink, for messages
   std::string brokers;
   std::vector<std::pair<std::string, std::string>> defaults;   // the user's properties override these,
   std::map<std::string, std::string> user;                     // and
@@ -61,9 +61,9 @@ class KafkaClient {
   const std::string brokers_;
   rd_kafka_t* handle_ = nullptr;
   mutable std::mutex mutex_;
-  std::string last_error_;     // guarded by mutex_
-  Micros last_warning_ = 0;    // guarded by mutex_; monotonic
-  bool warned_ = false;        // guarded by mutex_
+  std::string last_error_;   // guarded by mutex_
+  Micros last_warning_ = 0;  // guarded by mutex_; monotonic
+  bool warned_ = false;      // guarded by mutex_
   std::atomic<bool> commit_warned_{false};
 };
 

@@ -47,7 +47,8 @@ Result<std::vector<int64_t>> KafkaOffsetFinder::Committed(const std::vector<int>
   const auto error = rd_kafka_committed(client_.handle(), list.get(), TimeoutMs());
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
     return ConnectorError(
-        fmt::format("cannot read the offsets of group '{}': {}", options_.group, rd_kafka_err2str(error)), options_.topic);
+        fmt::format("cannot read the offsets of group '{}': {}", options_.group, rd_kafka_err2str(error)),
+        options_.topic);
   }
   return Offsets(list.get(), options_.topic, partitions);
 }
@@ -76,12 +77,20 @@ Result<std::vector<KafkaPosition>> KafkaOffsetFinder::Start(const std::vector<in
     WEIR_ASSIGN(const KafkaLogRange range, Range(partitions[i]));
     KafkaPosition position;
     switch (kind) {
-      case KafkaStart::Kind::kEarliest: position.offset = range.low; break;
-      case KafkaStart::Kind::kLatest: position.offset = range.high; break;
+      case KafkaStart::Kind::kEarliest:
+        position.offset = range.low;
+        break;
+      case KafkaStart::Kind::kLatest:
+        position.offset = range.high;
+        break;
       // A group that has not committed yet starts at the beginning.
-      case KafkaStart::Kind::kCommitted: position.offset = wanted[i] < 0 ? range.low : wanted[i]; break;
+      case KafkaStart::Kind::kCommitted:
+        position.offset = wanted[i] < 0 ? range.low : wanted[i];
+        break;
       // No message of that time or later: what comes next.
-      case KafkaStart::Kind::kTimestamp: position.offset = wanted[i] < 0 ? range.high : wanted[i]; break;
+      case KafkaStart::Kind::kTimestamp:
+        position.offset = wanted[i] < 0 ? range.high : wanted[i];
+        break;
     }
     if (options_.bounded) position.end = range.high;
     if (kind == KafkaStart::Kind::kCommitted) {
@@ -96,12 +105,13 @@ Result<KafkaPosition> KafkaOffsetFinder::CheckRetained(int partition, KafkaPosit
   if (position.Ended()) return position;
   WEIR_ASSIGN(const KafkaLogRange range, Range(partition));
   if (position.offset >= range.low && position.offset <= range.high) return position;
-  const std::string what = position.offset < range.low
-                               ? fmt::format("messages from offset {} on have expired; the log begins at {}",
-                                             position.offset, range.low)
-                               : fmt::format("the log ends at offset {}, before {} where reading stopped; was the topic "
-                                             "made anew?",
-                                             range.high, position.offset);
+  const std::string what =
+      position.offset < range.low
+          ? fmt::format("messages from offset {} on have expired; the log begins at {}", position.offset, range.low)
+          : fmt::format(
+                "the log ends at offset {}, before {} where reading stopped; was the topic "
+                "made anew?",
+                range.high, position.offset);
   const std::string where = fmt::format("{}/{}", options_.topic, partition);
   if (options_.lost_data_fails) return ConnectorError(what + " (lost_data: skip goes on at the earliest)", where);
   spdlog::warn("{}: {}; going on at the earliest", where, what);

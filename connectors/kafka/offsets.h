@@ -19,7 +19,8 @@ struct KafkaLogRange {
 class KafkaOffsetFinder {
  public:
   // Every question waits for at most the connect_timeout of the options.
-  KafkaOffsetFinder(const KafkaClient& client, const KafkaSourceOptions& options) : client_(client), options_(options) {}
+  KafkaOffsetFinder(const KafkaClient& client, const KafkaSourceOptions& options)
+      : client_(client), options_(options) {}
 
   Result<KafkaLogRange> Range(int partition) const;
   // Positions of partitions that no checkpoint knows, in the order of `partitions`.

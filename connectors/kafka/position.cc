@@ -14,7 +14,9 @@ bool ParseOffset(std::string_view text, int64_t& value) {
 
 }  // namespace
 
-std::string KafkaPosition::ToString() const { return end ? fmt::format("{}/{}", offset, *end) : fmt::format("{}/", offset); }
+std::string KafkaPosition::ToString() const {
+  return end ? fmt::format("{}/{}", offset, *end) : fmt::format("{}/", offset);
+}
 
 std::optional<KafkaPosition> KafkaPosition::Parse(std::string_view text) {
   const size_t slash = text.find('/');
