@@ -122,7 +122,7 @@ RowResult<ColumnPtr> FindRows(const KernelInput& input, size_t array_at, bool nu
 
 // array_contains(array, value): FALSE next to NULL elements; value = ANY (array): NULL then, as SQL's IN.
 Result<ExpressionPtr> BindContains(const std::string& name, Arguments arguments) {
-  const bool any = name == "= ANY";
+  const bool any = name == "ANY =";
   const size_t array_at = any ? 1 : 0;
   if (!IsArray(*arguments[array_at])) return NoSuchFunction(name, arguments);
   const DataType element = arguments[array_at]->type().ElementType();
@@ -159,7 +159,7 @@ std::span<const FunctionRule> ArrayRules() {
   static constexpr FunctionRule kRules[] = {
       {"ARRAY", 1, kAnyNumber, BindConstructor}, {"SUBSCRIPT", 2, 2, BindSubscript},
       {"cardinality", 1, 1, BindLength},         {"array_length", 1, 2, BindLength},
-      {"array_contains", 2, 2, BindContains},    {"= ANY", 2, 2, BindContains},
+      {"array_contains", 2, 2, BindContains},    {"ANY =", 2, 2, BindContains},
   };
   return kRules;
 }

@@ -165,7 +165,7 @@ std::string CallText(const std::string& name, const DataType& type, const std::v
   if (name == "IN") return "(" + arguments[0] + " IN (" + joined(1, ", ") + "))";
   if (name == "SUBSCRIPT") return arguments[0] + "[" + arguments[1] + "]";
   if (name == "ARRAY") return "ARRAY[" + joined(0, ", ") + "]";
-  if (name == "= ANY") return "(" + arguments[0] + " = ANY (" + arguments[1] + "))";
+  if (name == "ANY =") return "(" + arguments[0] + " = ANY (" + arguments[1] + "))";
   if (name == "NOT") return "(NOT " + arguments[0] + ")";
   if (word && name.starts_with("IS ") && arguments.size() == 1) return "(" + arguments[0] + " " + name + ")";
   if (word && (name == "COALESCE" || name == "GREATEST" || name == "LEAST")) return name + "(" + joined(0, ", ") + ")";

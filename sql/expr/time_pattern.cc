@@ -42,6 +42,16 @@ bool ReadNumber(std::string_view& text, size_t most, int64_t& value, size_t* cou
   return used > 0;
 }
 
+// Any separator stands for any other, as in PostgreSQL; letters and digits must be there.
+bool SkipLiteral(std::string_view literal, std::string_view& text) {
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (const char c : literal) {
+    if (text.empty() || (is_word(c) ? Lower(text[0]) != Lower(c) : is_word(text[0]))) return false;
+    text.remove_prefix(1);
+  }
+  return true;
+}
+
 }  // namespace
 
 // What a text has given so far.
@@ -209,63 +219,71 @@ Result<TimePattern> TimePattern::Either(std::string_view pattern) {
   return Postgres(pattern);
 }
 
-void TimePattern::AppendItem(const Item& item, int64_t days, Micros rest, std::string& out) const {
+// Names and numbers of the day; false for a field of the time.
+bool TimePattern::AppendDateItem(const Item& item, int64_t days, std::string& out) {
+  const auto add_number = [&](int64_t value) { AppendNumber(value, item.width, out); };
   const auto add_name = [&](std::string_view name, size_t letters) {
     name = name.substr(0, letters);
-    for (size_t i = 0; i < name.size(); ++i) {
-      out += item.letters == Case::kUpper ? Upper(name[i]) : item.letters == Case::kLower ? Lower(name[i]) : name[i];
+    for (const char c : name) {
+      out += item.letters == Case::kUpper ? Upper(c) : item.letters == Case::kLower ? Lower(c) : c;
     }
     if (item.width > static_cast<int>(name.size())) out.append(static_cast<size_t>(item.width) - name.size(), ' ');
   };
+  const CivilDate date = ToCivil(days);
+  const std::string_view month = kMonths[date.month - 1];
+  const std::string_view day = kDays[DayOfWeek(days)];
+  const int64_t thursday = ThursdayOf(days);  // its year is the ISO year
+  switch (item.field) {
+    case Field::kYear:
+      add_number(date.year);
+      return true;
+    case Field::kShortYear:
+      add_number(date.year % 100);
+      return true;
+    case Field::kIsoYear:
+      add_number(ToCivil(thursday).year);
+      return true;
+    case Field::kQuarter:
+      add_number((date.month - 1) / 3 + 1);
+      return true;
+    case Field::kMonth:
+      add_number(date.month);
+      return true;
+    case Field::kMonthName:
+      add_name(month, 9);
+      return true;
+    case Field::kMonthShort:
+      add_name(month, 3);
+      return true;
+    case Field::kDay:
+      add_number(date.day);
+      return true;
+    case Field::kDayOfYear:
+      add_number(days - FromCivil(date.year, 1, 1) + 1);
+      return true;
+    case Field::kDayName:
+      add_name(day, 9);
+      return true;
+    case Field::kDayShort:
+      add_name(day, 3);
+      return true;
+    case Field::kDayOfWeek:
+      add_number(DayOfWeek(days) + 1);
+      return true;
+    case Field::kIsoDayOfWeek:
+      add_number((DayOfWeek(days) + 6) % 7 + 1);
+      return true;
+    case Field::kIsoWeek:
+      add_number((thursday - FromCivil(ToCivil(thursday).year, 1, 1)) / 7 + 1);
+      return true;
+    default:
+      return false;
+  }
+}
+
+void TimePattern::AppendTimeItem(const Item& item, Micros rest, std::string& out) {
   const int64_t hour = rest / (3600 * kMicrosPerSecond);
   switch (item.field) {
-    case Field::kLiteral:
-      out += item.literal;
-      break;
-    case Field::kYear:
-      AppendNumber(ToCivil(days).year, item.width, out);
-      break;
-    case Field::kShortYear:
-      AppendNumber(ToCivil(days).year % 100, item.width, out);
-      break;
-    case Field::kIsoYear:
-      AppendNumber(ToCivil(ThursdayOf(days)).year, item.width, out);
-      break;
-    case Field::kQuarter:
-      AppendNumber((ToCivil(days).month - 1) / 3 + 1, item.width, out);
-      break;
-    case Field::kMonth:
-      AppendNumber(ToCivil(days).month, item.width, out);
-      break;
-    case Field::kMonthName:
-      add_name(kMonths[ToCivil(days).month - 1], 9);
-      break;
-    case Field::kMonthShort:
-      add_name(kMonths[ToCivil(days).month - 1], 3);
-      break;
-    case Field::kDay:
-      AppendNumber(ToCivil(days).day, item.width, out);
-      break;
-    case Field::kDayOfYear:
-      AppendNumber(days - FromCivil(ToCivil(days).year, 1, 1) + 1, item.width, out);
-      break;
-    case Field::kDayName:
-      add_name(kDays[DayOfWeek(days)], 9);
-      break;
-    case Field::kDayShort:
-      add_name(kDays[DayOfWeek(days)], 3);
-      break;
-    case Field::kDayOfWeek:
-      AppendNumber(DayOfWeek(days) + 1, 1, out);
-      break;
-    case Field::kIsoDayOfWeek:
-      AppendNumber((DayOfWeek(days) + 6) % 7 + 1, 1, out);
-      break;
-    case Field::kIsoWeek: {
-      const int64_t thursday = ThursdayOf(days);
-      AppendNumber((thursday - FromCivil(ToCivil(thursday).year, 1, 1)) / 7 + 1, item.width, out);
-      break;
-    }
     case Field::kHour24:
       AppendNumber(hour, item.width, out);
       break;
@@ -278,6 +296,9 @@ void TimePattern::AppendItem(const Item& item, int64_t days, Micros rest, std::s
     case Field::kSecond:
       AppendNumber(rest / kMicrosPerSecond % 60, item.width, out);
       break;
+    case Field::kHalf:
+      out += item.letters == Case::kLower ? (hour < 12 ? "am" : "pm") : (hour < 12 ? "AM" : "PM");
+      break;
     case Field::kFraction: {
       std::string digits;
       AppendNumber(rest % kMicrosPerSecond, 6, digits);
@@ -285,29 +306,21 @@ void TimePattern::AppendItem(const Item& item, int64_t days, Micros rest, std::s
       out += digits;
       break;
     }
-    case Field::kHalf:
-      out += item.letters == Case::kLower ? (hour < 12 ? "am" : "pm") : hour < 12 ? "AM" : "PM";
+    default:
+      out += item.literal;
       break;
   }
 }
 
 void TimePattern::Append(Micros local, std::string& out) const {
   const int64_t days = FloorDivide(local, kMicrosPerDay);
-  for (const Item& item : items_) AppendItem(item, days, local - days * kMicrosPerDay, out);
+  for (const Item& item : items_) {
+    if (!AppendDateItem(item, days, out)) AppendTimeItem(item, local - days * kMicrosPerDay, out);
+  }
 }
 
 bool TimePattern::ParseItem(const Item& item, std::string_view& text, Fields& fields) {
-  if (item.field == Field::kLiteral) {
-    for (const char c : item.literal) {
-      // Any separator stands for any other, as in PostgreSQL; letters must be there.
-      const bool separator = !std::isalnum(static_cast<unsigned char>(c));
-      const bool fits = !text.empty() &&
-                        (separator ? !std::isalnum(static_cast<unsigned char>(text[0])) : Lower(text[0]) == Lower(c));
-      if (!fits) return false;
-      text.remove_prefix(1);
-    }
-    return true;
-  }
+  if (item.field == Field::kLiteral) return SkipLiteral(item.literal, text);
   while (!text.empty() && text[0] == ' ') text.remove_prefix(1);
   const auto number = [&text](size_t most, int64_t& value) { return ReadNumber(text, most, value); };
   const auto name = [&text](auto& names, size_t letters, int64_t& index) {

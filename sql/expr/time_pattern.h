@@ -65,7 +65,8 @@ class TimePattern {
 
   static const std::vector<Known>& PostgresFields();
   void AddLiteral(char c);
-  void AppendItem(const Item& item, int64_t days, Micros rest, std::string& out) const;
+  static bool AppendDateItem(const Item& item, int64_t days, std::string& out);
+  static void AppendTimeItem(const Item& item, Micros rest, std::string& out);
   static bool ParseItem(const Item& item, std::string_view& text, Fields& fields);
 
   std::vector<Item> items_;

@@ -82,8 +82,8 @@ TEST(ExprArray, ConstructSubscriptContains) {
   EXPECT_EQ(t.Eval("SUBSCRIPT", {array, Lit(3)}), "NULL NULL");
   EXPECT_EQ(t.Eval("SUBSCRIPT", {array, a}), "1 NULL");
   EXPECT_EQ(t.Eval("array_contains", {array, Lit(1)}), "true false");
-  EXPECT_EQ(t.Eval("= ANY", {Lit(1), array}), "true NULL");
-  EXPECT_EQ(t.Eval("= ANY", {Lit(2), array}), "true true");
+  EXPECT_EQ(t.Eval("ANY =", {Lit(1), array}), "true NULL");
+  EXPECT_EQ(t.Eval("ANY =", {Lit(2), array}), "true true");
   EXPECT_EQ(t.Eval("SUBSCRIPT", {Call("ARRAY", {Lit("x"), Lit("yz")}), Lit(2)}), "'yz' 'yz'");
 }
 
