@@ -292,7 +292,7 @@ void AppendTimestamp(Micros value, int digits, char separator, std::string& out)
   const int64_t days = FloorDays(value);
   char* at = PutDate(buffer, days);
   *at++ = separator;
-  at = PutTime(at, value - days * kDay, digits);
+  at = PutTime(at, (value % kDay + kDay) % kDay, digits);
   out.append(buffer, at);
 }
 
