@@ -97,9 +97,12 @@ struct AstSelect {
   AstSelectPtr left;
   AstSelectPtr right;
 
+  // VALUES (...), (...): the rows, and nothing below.
+  std::vector<std::vector<AstExpressionPtr>> values;
+
   bool distinct = false;
   std::vector<AstSelectItem> items;
-  std::vector<AstTablePtr> from;
+  std::vector<AstTablePtr> from;  // empty: one row without columns
   AstExpressionPtr where;
   std::vector<AstExpressionPtr> group_by;
   AstExpressionPtr having;

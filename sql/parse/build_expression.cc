@@ -170,6 +170,13 @@ AstExpressionPtr AstBuilder::BuildAnyOrPlain(const std::string& kind, const std:
   }
   if (kind == "AEXPR_NULLIF") return Operator("NULLIF", at, {BuildExpression(*left), BuildExpression(*right)});
   if (kind == "AEXPR_OP_ANY" && name == "=") {
+    // = ANY (ARRAY[a, b]) means IN (a, b).
+    if (const NamedNode array = Unwrap(*right); array.name == "A_ArrayExpr") {
+      std::vector<AstExpressionPtr> arguments = {BuildExpression(*left)};
+      NodeFields elements(*array.fields);
+      for (const Json* item : elements.TakeList("elements")) arguments.push_back(BuildExpression(*item));
+      if (arguments.size() > 1) return Operator("IN", at, std::move(arguments));
+    }
     return Operator("ANY =", at, {BuildExpression(*left), BuildExpression(*right)});
   }
   if (kind == "AEXPR_OP_ANY" || kind == "AEXPR_OP_ALL") {

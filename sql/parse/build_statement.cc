@@ -231,7 +231,11 @@ void AstBuilder::BuildItems(NodeFields& fields, AstSelect& select) {
     }
     select.items.push_back(std::move(item));
   }
-  if (fields.Take("valuesLists")) Refuse(select.at, "VALUES is not supported yet; read the rows from a source");
+  for (const Json* wrapped : fields.TakeList("valuesLists")) {
+    NodeFields row(*Unwrap(*wrapped).fields);
+    std::vector<AstExpressionPtr>& values = select.values.emplace_back();
+    for (const Json* item : row.TakeList("items")) values.push_back(BuildExpression(*item));
+  }
 }
 
 void AstBuilder::BuildGroupBy(NodeFields& fields, size_t at, AstSelect& select) {

@@ -157,7 +157,7 @@ ExpressionPtr Binder::BindColumn(const AstExpression& expression, ExpressionCont
     }
     if (found == nullptr) continue;
     if (candidates.size() > 1) {
-      return Fail(expression.at, "column " + QuotedIfNeeded(name) + " is ambiguous: it is in " + ListOf(candidates));
+      return Fail(expression.at, "column " + QuotedIfNeeded(name) + " is ambiguous; there are " + ListOf(candidates));
     }
     const DataType type = (*level->plan->schema)[static_cast<size_t>(found->index)].type;
     if (level == context.outer) {

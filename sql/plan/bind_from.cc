@@ -47,10 +47,7 @@ JoinType TypeOf(AstTable::Join join) {
 }  // namespace
 
 std::optional<BoundTable> Binder::BindFrom(const AstSelect& select, const CteScope* ctes) {
-  if (select.from.empty()) {
-    Fail(select.at, "a SELECT without FROM is not supported: rows come from sources");
-    return std::nullopt;
-  }
+  if (select.from.empty()) return BoundTable{NewOneRow(), {}};
   std::optional<BoundTable> result;
   bool complete = true;
   for (const AstTablePtr& item : select.from) {

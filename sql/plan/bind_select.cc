@@ -117,7 +117,9 @@ PlanPtr Binder::BindSelect(const AstSelect& select, const CteScope* ctes, const 
     local[i] = {ctes, &cte};
     ctes = &local[i];
   }
-  PlanPtr plan = select.is_union ? BindUnion(select, ctes) : BindPlainSelect(select, ctes, outer);
+  PlanPtr plan = select.is_union            ? BindUnion(select, ctes)
+                 : select.values.empty() ? BindPlainSelect(select, ctes, outer)
+                                         : BindValues(select);
   if (plan == nullptr || keep_nulls) return plan;
   return ResolveNulls(std::move(plan));
 }
@@ -151,7 +153,7 @@ PlanPtr Binder::BindPlainSelect(const AstSelect& select, const CteScope* ctes, c
   }
   PlanPtr plan;
   if (items.empty()) {
-    Fail(select.at, "SELECT has no items");
+    if (select.items.empty()) Fail(select.at, "SELECT has no items");
   } else if (grouped) {
     plan = BindGrouped(select, items, filtered);
   } else {
@@ -202,6 +204,53 @@ std::vector<std::string> Binder::ItemNames(const std::vector<AstSelectItem>& ite
     names.push_back(std::move(name));
   }
   return names;
+}
+
+// The rows of VALUES, computed now.
+PlanPtr Binder::BindValues(const AstSelect& select) {
+  const BoundTable nothing{NewOneRow(), {}};
+  ExpressionContext context;
+  context.table = &nothing;
+  context.place = "VALUES";
+  const size_t width = select.values[0].size();
+  std::vector<Field> fields;
+  std::vector<std::vector<ExpressionPtr>> rows;
+  for (const std::vector<AstExpressionPtr>& written : select.values) {
+    if (written.size() != width) return Fail(written[0]->at, "the rows of VALUES have different numbers of columns");
+    std::vector<ExpressionPtr>& row = rows.emplace_back();
+    for (size_t i = 0; i < width; ++i) {
+      ExpressionPtr value = BindExpression(*written[i], context);
+      if (value == nullptr) return nullptr;
+      if (rows.size() == 1) fields.push_back({"column" + std::to_string(i + 1), value->type(), true});
+      const std::optional<DataType> common = CommonType(fields[i].type, value->type());
+      if (!common) {
+        return Fail(written[i]->at, "column " + std::to_string(i + 1) + " of VALUES is " + fields[i].type.ToString() +
+                                        " above and " + value->type().ToString() + " here; cast one");
+      }
+      fields[i].type = *common;
+      row.push_back(std::move(value));
+    }
+  }
+  for (Field& field : fields) {
+    if (field.type.kind == TypeKind::kNull) field.type = StringType();
+  }
+  BatchBuilder builder(std::make_shared<Schema>(std::move(fields)));
+  for (size_t r = 0; r < rows.size(); ++r) {
+    for (size_t i = 0; i < width; ++i) {
+      const DataType type = builder.column(i).type();
+      Result<ExpressionPtr> cast = rows[r][i]->type().kind == TypeKind::kNull ? Result<ExpressionPtr>(MakeNull(type))
+                                   : rows[r][i]->type() == type ? Result<ExpressionPtr>(rows[r][i])
+                                                                : MakeAssignmentCast(rows[r][i], type);
+      if (!cast) return Fail(select.values[r][i]->at, cast.error().message);
+      const EvalContext now{options_.time_zone, 0};
+      if (!(*cast)->deterministic()) return Fail(select.values[r][i]->at, "VALUES takes only values that do not change");
+      const RowResult<ColumnPtr> value = (*cast)->Evaluate(nothing.plan->values, now);
+      if (!value) return Fail(select.values[r][i]->at, value.error().message);
+      builder.column(i).AppendFrom(**value, 0);
+    }
+    builder.FinishRow(RowKind::kInsert);
+  }
+  return NewValues(builder.Build());
 }
 
 PlanPtr Binder::BindUnion(const AstSelect& select, const CteScope* ctes) {

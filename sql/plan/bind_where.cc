@@ -33,7 +33,7 @@ const AstExpression* SubqueryOf(const AstExpression& conjunct, bool& negated) {
 
 // A SELECT whose rows are those of its FROM and WHERE: conditions on the outer query can be taken out of it.
 bool IsPlain(const AstSelect& select) {
-  if (select.is_union || select.distinct || !select.group_by.empty() || select.having != nullptr) return false;
+  if (select.is_union || !select.values.empty() || select.distinct || !select.group_by.empty() || select.having != nullptr) return false;
   for (const AstSelectItem& item : select.items) {
     if (item.expression != nullptr && ContainsAggregate(*item.expression)) return false;
   }

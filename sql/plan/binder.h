@@ -87,6 +87,7 @@ class Binder {
   // bind_select.cc
   PlanPtr BindSelect(const AstSelect& select, const CteScope* ctes, const BoundTable* outer, bool keep_nulls);
   PlanPtr BindPlainSelect(const AstSelect& select, const CteScope* ctes, const BoundTable* outer);
+  PlanPtr BindValues(const AstSelect& select);
   PlanPtr BindUnion(const AstSelect& select, const CteScope* ctes);
   PlanPtr UniteTypes(PlanPtr arm, const std::vector<DataType>& types, size_t at);
   std::vector<AstSelectItem> ExpandItems(const AstSelect& select, const Scope& scope);

@@ -145,6 +145,20 @@ PlanPtr NewAggregate(PlanPtr input, std::vector<int> group_columns, std::vector<
   return node;
 }
 
+PlanPtr NewValues(Batch rows) {
+  PlanPtr node = NewNode(NodeKind::kValues, {});
+  node->schema = rows.schema();
+  node->values = std::move(rows);
+  return node;
+}
+
+PlanPtr NewOneRow() {
+  BatchBuilder builder(std::make_shared<Schema>(std::vector<Field>{{"row", BigintType(), false}}));
+  builder.column(0).AppendInt(1);
+  builder.FinishRow(RowKind::kInsert);
+  return NewValues(builder.Build());
+}
+
 PlanPtr NewUnion(std::vector<PlanPtr> inputs) {
   PlanPtr node = NewNode(NodeKind::kUnion, std::move(inputs));
   RefreshSchema(*node);

@@ -30,8 +30,11 @@ class PhysicalPlanner {
   // An exchange on `key` above the input unless it is spread by exactly these columns already.
   void Exchange(PlanPtr& input, Placement& placement, const std::vector<int>& key);
   void Record(PlanNode& node, const Placement& placement);
+  // A value that differs at each evaluation cannot be retracted.
+  void CheckVolatile(const PlanNode& node, const Expression& expression, bool append);
 
   const Catalog& catalog_;
+  std::string error_;  // the first one
 };
 
 std::vector<int> UniqueFor(const PlanNode& input, const Placement& placement) {
@@ -62,6 +65,13 @@ void PhysicalPlanner::Exchange(PlanPtr& input, Placement& placement, const std::
   input = NewKeyed(NodeKind::kExchange, input, key);
   input->changelog = mode;
   Record(*input, placement);
+}
+
+void PhysicalPlanner::CheckVolatile(const PlanNode& node, const Expression& expression, bool append) {
+  if (append || expression.deterministic() || !error_.empty()) return;
+  error_ = expression.ToString(node.kind == NodeKind::kJoin ? JoinedSchema(node) : *node.inputs[0]->schema) +
+           " has another value each time it is computed, so a row that changes or goes could not be taken back; such "
+           "functions work over append-only sources alone";
 }
 
 Placement PhysicalPlanner::PlanScan(const PlanNode& node) {
@@ -111,6 +121,7 @@ Placement PhysicalPlanner::PlanJoin(PlanNode& node) {
   ChooseKeyOrder(node, left, right);
   Exchange(node.inputs[0], left, node.left_keys);
   Exchange(node.inputs[1], right, node.right_keys);
+  if (node.condition != nullptr) CheckVolatile(node, *node.condition, false);
   const bool appends = node.left_mode == ChangelogMode::kAppend && node.right_mode == ChangelogMode::kAppend;
   node.changelog = appends && node.join_type == JoinType::kInner ? ChangelogMode::kAppend : ChangelogMode::kFull;
   return JoinPlacement(node, left, right);
@@ -185,11 +196,16 @@ Placement PhysicalPlanner::Plan(PlanPtr& node) {
     case NodeKind::kFilter:
       placement = Plan(node->inputs[0]);
       node->changelog = node->inputs[0]->changelog;
+      CheckVolatile(*node, *node->condition, node->changelog == ChangelogMode::kAppend);
       break;
     case NodeKind::kProject:
       placement = Plan(node->inputs[0]).Project(node->expressions);
       node->changelog = node->inputs[0]->changelog;
+      for (const ExpressionPtr& expression : node->expressions) {
+        CheckVolatile(*node, *expression, node->changelog == ChangelogMode::kAppend);
+      }
       break;
+    case NodeKind::kValues: placement.single = true; break;
     case NodeKind::kJoin: placement = PlanJoin(*node); break;
     case NodeKind::kAggregate: placement = PlanAggregate(node); break;
     case NodeKind::kUnion: placement = PlanUnion(*node); break;
@@ -229,6 +245,7 @@ Result<std::vector<int>> PhysicalPlanner::SinkKey(const PlanNode& sink, const Ca
 
 Status PhysicalPlanner::PlanSink(PlanNode& sink) {
   Placement placement = Plan(sink.inputs[0]);
+  if (!error_.empty()) return PlanError(error_);
   const CatalogRelation& relation = *catalog_.Find(sink.relation);
   RefreshSchema(sink);
   if (relation.upsert_sink) {

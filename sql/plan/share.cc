@@ -47,7 +47,7 @@ std::string Fingerprint(const PlanNode& node) {
 
 PlanPtr Share(const PlanPtr& node, std::map<std::string, PlanPtr>& known) {
   for (PlanPtr& input : node->inputs) input = Share(input, known);
-  if (node->kind == NodeKind::kSink || !IsDeterministic(*node)) return node;
+  if (node->kind == NodeKind::kSink || node->kind == NodeKind::kValues || !IsDeterministic(*node)) return node;
   return known.emplace(Fingerprint(*node), node).first->second;
 }
 
