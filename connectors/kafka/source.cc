@@ -197,7 +197,6 @@ void KafkaSource::FinishEnded(SourceOutput& out) {
 }
 
 Status KafkaSource::Collect(size_t count) {
-  messages_.clear();
   kept_.clear();
   size_t bytes = kPadding;
   for (size_t i = 0; i < count; ++i) {
