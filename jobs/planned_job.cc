@@ -115,7 +115,7 @@ Checked<PlannedJob> PlanJobText(const std::string& path, const std::string& text
   PlannedJob job;
   job.file = ReadJobFile(path, text, options, out);
   CheckSources(job.file, inputs, out);
-  job.plan = PlanQueries(job.file, out);
+  if (!job.file.queries.empty()) job.plan = PlanQueries(job.file, out);
   if (out.empty()) CheckSinks(job.file, job.plan, out);
   if (!out.empty()) return tl::unexpected(out.Errors());
   return job;

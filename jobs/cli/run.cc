@@ -74,6 +74,15 @@ Status MakeStateDir(const std::string& state_dir) {
   return {};
 }
 
+// Whether the newest checkpoint is the last of its job: then there is nothing to feed.  A damaged one is the runtime's to
+// report.
+bool HasFinished(const std::string& state_dir) {
+  const std::vector<Epoch> epochs = ListCheckpoints(state_dir);
+  if (epochs.empty()) return false;
+  const auto manifest = ReadManifest(CheckpointFolder(state_dir, epochs.back()) + "/manifest.json");
+  return manifest && manifest->finished;
+}
+
 // Everything of one run that outlives a failure, so that the summary can be written in any case.
 class Session {
  public:
@@ -103,6 +112,7 @@ class Session {
   Status Prepare(const std::string& identity) {
     WEIR_TRY(CheckJobIdentity(state_dir_, identity));
     WEIR_TRY(PrepareSinks(job_, state_dir_, verb_.force));
+    finished_before_ = HasFinished(state_dir_);
     return MakeStateDir(state_dir_);
   }
 
@@ -133,7 +143,7 @@ class Session {
     WEIR_TRY(running_->Start());
     started_ = true;
     WEIR_TRY(WriteJobIdentity(state_dir_, identity));
-    if (!replay_) return running_->Wait();
+    if (!replay_ || finished_before_) return running_->Wait();
     return Replay(*replay_, job_.file, verb_.replay_batch, feeds_, *running_, skipped_);
   }
 
@@ -176,6 +186,7 @@ class Session {
   Feeds feeds_;
   std::optional<RunningJob> running_;
   std::atomic<bool> started_{false};
+  bool finished_before_ = false;
   SkippedRows skipped_;  // the supervisor draws no progress of a replay, so only one thread uses it
 };
 

@@ -110,7 +110,7 @@ TEST_F(CommandLineTest, CheckIsSilentOrSaysEverything) {
   EXPECT_EQ(bad.exit_code, 2);
   EXPECT_EQ(bad.err,
             "bad.yaml:1:1: the job file needs queries\n"
-            "bad.yaml:1:45: column a: 'bigit' is not a type; did you mean bigint?\n"
+            "bad.yaml:1:47: column a: 'bigit' is not a type; did you mean bigint?\n"
             "bad.yaml:2:1: unknown key queris in the job file; did you mean queries?\n");
 }
 

@@ -25,7 +25,7 @@ std::string PlaceOf(const std::string& errors) { return errors.substr(0, errors.
 TEST(PlannedJob, SqlErrorsHavePlacesInTheFile) {
   EXPECT_EQ(PlaceOf(Errors("  - |\n    INSERT INTO out\n    SELECT nme FROM s\n")), "job.yaml:9:12");
   EXPECT_EQ(PlaceOf(Errors("  - INSERT INTO out\n    SELECT nme\n    FROM s\n")), "job.yaml:8:12");
-  EXPECT_EQ(PlaceOf(Errors("  - \"INSERT INTO out\\n  SELECT nme FROM s\"\n")), "job.yaml:7:33");
+  EXPECT_EQ(PlaceOf(Errors("  - \"INSERT INTO out\\n  SELECT nme FROM s\"\n")), "job.yaml:7:32");
 }
 
 TEST(PlannedJob, AllQueriesAreChecked) {
