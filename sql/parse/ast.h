@@ -20,11 +20,11 @@ using AstSelectPtr = std::shared_ptr<const AstSelect>;
 
 struct AstExpression {
   enum class Kind {
-    kColumn,    // names: [column] or [table, column]
-    kInteger,   // text: digits with an optional sign
-    kDecimal,   // text: digits with a point or an exponent
-    kString,    // text
-    kBoolean,   // text: "true" or "false"
+    kColumn,   // names: [column] or [table, column]
+    kInteger,  // text: digits with an optional sign
+    kDecimal,  // text: digits with a point or an exponent
+    kString,   // text
+    kBoolean,  // text: "true" or "false"
     kNull,
     kOperator,  // text: the name MakeCall knows; arguments
     kFunction,  // text: lower-case name; arguments, or star; may be an aggregate
@@ -111,7 +111,7 @@ struct AstSelect {
 struct AstStatement {
   enum class Kind { kInsert, kCreateView };
   Kind kind = Kind::kInsert;
-  size_t at = 0;        // of the sink's or view's name
+  size_t at = 0;  // of the sink's or view's name
   std::string name;
   std::vector<std::string> columns;
   std::vector<size_t> columns_at;  // of an INSERT's columns

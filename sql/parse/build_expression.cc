@@ -7,7 +7,7 @@
 namespace weir {
 namespace {
 
-constexpr int kMaxDepth = 1000;
+constexpr int kMaxDepth = 500;
 
 std::shared_ptr<AstExpression> NewExpression(AstExpression::Kind kind, size_t at, std::string text = {}) {
   auto expression = std::make_shared<AstExpression>();
@@ -62,7 +62,8 @@ AstExpressionPtr AstBuilder::DispatchExpression(const NamedNode& node) {
   if (node.name == "CollateClause") {
     return Refuse(at, "COLLATE is not supported: text is compared byte by byte, as with COLLATE \"C\"");
   }
-  if (node.name == "ParamRef") return Refuse(at, "parameters such as $1 are not supported; the job file fills in ${NAME}");
+  if (node.name == "ParamRef")
+    return Refuse(at, "parameters such as $1 are not supported; the job file fills in ${NAME}");
   if (node.name == "RowExpr") return Refuse(at, "a row such as (a, b) is supported only before IN (SELECT ...)");
   if (node.name == "GroupingFunc") return Refuse(at, "GROUPING is not supported yet");
   if (node.name == "NamedArgExpr") return Refuse(at, "named arguments are not supported");
@@ -157,14 +158,16 @@ AstExpressionPtr AstBuilder::BuildOperator(const Json& node) {
 AstExpressionPtr AstBuilder::BuildAnyOrPlain(const std::string& kind, const std::string& name, size_t at,
                                              const Json* left, const Json* right) {
   if (kind == "AEXPR_OP") {
-    static const std::set<std::string> known = {"+", "-", "*", "/", "%", "||", "=", "<>", "<", "<=", ">", ">=", "~", "!~"};
+    static const std::set<std::string> known = {"+",  "-", "*",  "/", "%",  "||", "=",
+                                                "<>", "<", "<=", ">", ">=", "~",  "!~"};
     if (known.count(name) == 0) return Refuse(at, "the operator " + name + " is not supported");
     if (name == "!~") {
       return Operator("NOT", at, {Operator("~", at, {BuildExpression(*left), BuildExpression(*right)})});
     }
     return Operator(name, at, {BuildExpression(*left), BuildExpression(*right)});
   }
-  if (kind == "AEXPR_DISTINCT") return Operator("IS DISTINCT FROM", at, {BuildExpression(*left), BuildExpression(*right)});
+  if (kind == "AEXPR_DISTINCT")
+    return Operator("IS DISTINCT FROM", at, {BuildExpression(*left), BuildExpression(*right)});
   if (kind == "AEXPR_NOT_DISTINCT") {
     return Operator("IS NOT DISTINCT FROM", at, {BuildExpression(*left), BuildExpression(*right)});
   }
@@ -271,7 +274,8 @@ AstExpressionPtr AstBuilder::BuildCase(const Json& node) {
     arguments.push_back(BuildExpression(*result));
   }
   const Json* otherwise = fields.Take("defresult");
-  arguments.push_back(otherwise == nullptr ? NewExpression(AstExpression::Kind::kNull, at) : BuildExpression(*otherwise));
+  arguments.push_back(otherwise == nullptr ? NewExpression(AstExpression::Kind::kNull, at)
+                                           : BuildExpression(*otherwise));
   fields.Take("location");
   RefuseUnread(fields, "CASE", at);
   return Operator("CASE", at, std::move(arguments));
@@ -380,7 +384,8 @@ AstExpressionPtr AstBuilder::BuildSubquery(const Json& node) {
   } else if (kind == "EXPR_SUBLINK") {
     subquery->subquery_kind = AstExpression::SubqueryKind::kScalar;
   } else if (kind == "ALL_SUBLINK" || kind == "ANY_SUBLINK") {
-    return Refuse(at, "ANY and ALL over a subquery are not supported; write EXISTS or NOT EXISTS with the comparison inside");
+    return Refuse(
+        at, "ANY and ALL over a subquery are not supported; write EXISTS or NOT EXISTS with the comparison inside");
   } else {
     return Refuse(at, "this kind of subquery is not supported (" + kind + ")");
   }

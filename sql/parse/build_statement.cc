@@ -5,14 +5,13 @@
 namespace weir {
 namespace {
 
-constexpr int kMaxDepth = 1000;
+constexpr int kMaxDepth = 500;
 
 // The words of PostgreSQL's other statements, for the message that refuses them.
 std::string StatementWords(const std::string& node_name) {
   std::string words;
-  const std::string stem = node_name.size() > 4 && node_name.ends_with("Stmt")
-                               ? node_name.substr(0, node_name.size() - 4)
-                               : node_name;
+  const std::string stem =
+      node_name.size() > 4 && node_name.ends_with("Stmt") ? node_name.substr(0, node_name.size() - 4) : node_name;
   for (const char c : stem) {
     if (c >= 'A' && c <= 'Z' && !words.empty()) words.push_back(' ');
     words.push_back(c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);
@@ -42,8 +41,9 @@ AstStatement AstBuilder::Build(const Json& root) {
                   ? "SELECT INTO is not supported; write INSERT INTO sink SELECT ..."
                   : "a SELECT needs a place for its result: write INSERT INTO sink SELECT ...");
   } else {
-    Refuse(0, StatementWords(node.name) + " is not supported; a query is INSERT INTO sink SELECT ... or "
-                                          "CREATE VIEW name AS SELECT ...");
+    Refuse(0, StatementWords(node.name) +
+                  " is not supported; a query is INSERT INTO sink SELECT ... or "
+                  "CREATE VIEW name AS SELECT ...");
   }
   return {};
 }
@@ -105,7 +105,8 @@ AstStatement AstBuilder::BuildView(const Json& node) {
     statement.at = LocationOf(*view);
     NodeFields name(*view);
     statement.name = name.TakeText("relname");
-    if (name.TakeText("relpersistence") != "p") Refuse(statement.at, "TEMPORARY has no meaning here: views live as long as the job");
+    if (name.TakeText("relpersistence") != "p")
+      Refuse(statement.at, "TEMPORARY has no meaning here: views live as long as the job");
     if (name.Take("schemaname") || name.Take("catalogname")) Refuse(statement.at, "a view's name has no schema");
     name.Take("inh"), name.Take("location");
     RefuseUnread(name, "CREATE VIEW", statement.at);
@@ -113,7 +114,8 @@ AstStatement AstBuilder::BuildView(const Json& node) {
   statement.columns = StringsOf(fields.TakeList("aliases"));
   if (fields.TakeFlag("replace")) Refuse(statement.at, "OR REPLACE is not supported: a view is defined once");
   if (fields.Take("options")) Refuse(statement.at, "options of a view are not supported");
-  if (fields.TakeText("withCheckOption") != "NO_CHECK_OPTION") Refuse(statement.at, "WITH CHECK OPTION is not supported");
+  if (fields.TakeText("withCheckOption") != "NO_CHECK_OPTION")
+    Refuse(statement.at, "WITH CHECK OPTION is not supported");
   const Json* query = fields.Take("query");
   RefuseUnread(fields, "CREATE VIEW", statement.at);
   if (query != nullptr) statement.select = BuildSelect(*Unwrap(*query).fields);
@@ -124,7 +126,8 @@ void AstBuilder::BuildCtes(const Json& with, size_t at, std::vector<AstCte>& cte
   NodeFields fields(with);
   const size_t with_at = LocationOf(with);
   if (fields.TakeFlag("recursive")) {
-    Refuse(source_.FindLastKeyword("recursive", 0, LastLocationOf(with) + 1, with_at), "WITH RECURSIVE is not supported");
+    Refuse(source_.FindLastKeyword("recursive", 0, LastLocationOf(with) + 1, with_at),
+           "WITH RECURSIVE is not supported");
   }
   for (const Json* wrapped : fields.TakeList("ctes")) {
     const NamedNode node = Unwrap(*wrapped);
@@ -176,9 +179,11 @@ AstSelectPtr AstBuilder::BuildSelect(const Json& node) {
     const bool intersect = operation == "SETOP_INTERSECT";
     const Json* right = fields.Take("rarg");
     const size_t until = right == nullptr ? select->at : LocationOf(*right);
-    Refuse(source_.FindLastKeyword(intersect ? "intersect" : "except", 0, until, select->at),
-           intersect ? "INTERSECT is not supported yet; write SELECT DISTINCT ... WHERE EXISTS (SELECT 1 FROM ... WHERE ...)"
-                     : "EXCEPT is not supported yet; write SELECT DISTINCT ... WHERE NOT EXISTS (SELECT 1 FROM ... WHERE ...)");
+    Refuse(
+        source_.FindLastKeyword(intersect ? "intersect" : "except", 0, until, select->at),
+        intersect
+            ? "INTERSECT is not supported yet; write SELECT DISTINCT ... WHERE EXISTS (SELECT 1 FROM ... WHERE ...)"
+            : "EXCEPT is not supported yet; write SELECT DISTINCT ... WHERE NOT EXISTS (SELECT 1 FROM ... WHERE ...)");
   }
   --depth_;
   return result;
@@ -262,7 +267,8 @@ void AstBuilder::RefuseSelectClauses(NodeFields& fields, const Json& node, size_
   const Json* count = fields.Take("limitCount");
   const Json* offset = fields.Take("limitOffset");
   if (count != nullptr) {
-    Refuse(LocationOf(*count), "LIMIT and FETCH are not supported yet: which rows come first changes while a query runs");
+    Refuse(LocationOf(*count),
+           "LIMIT and FETCH are not supported yet: which rows come first changes while a query runs");
   } else if (offset != nullptr) {
     Refuse(LocationOf(*offset), "OFFSET is not supported");
   } else if (const Json* option = fields.Take("limitOption"); option != nullptr && *option != "LIMIT_OPTION_DEFAULT") {
@@ -292,13 +298,15 @@ AstTablePtr AstBuilder::BuildTable(const Json& wrapped) {
   } else if (node.name == "JoinExpr") {
     table = BuildJoin(*node.fields);
   } else if (node.name == "RangeTableSample") {
-    Refuse(LocationOf(*node.fields), "TABLESAMPLE is not supported; filter with WHERE, for example on a hash of the key");
+    Refuse(LocationOf(*node.fields),
+           "TABLESAMPLE is not supported; filter with WHERE, for example on a hash of the key");
   } else if (node.name == "RangeFunction") {
     const bool ordinality = node.fields->contains("ordinality");
     Refuse(LocationOf(*node.fields),
-           ordinality ? "WITH ORDINALITY and functions in FROM are not supported"
-                      : "functions in FROM are not supported yet, among them the window functions TUMBLE, HOP, CUMULATE and "
-                        "SESSION; group by date_trunc or by an expression over the time column");
+           ordinality
+               ? "WITH ORDINALITY and functions in FROM are not supported"
+               : "functions in FROM are not supported yet, among them the window functions TUMBLE, HOP, CUMULATE and "
+                 "SESSION; group by date_trunc or by an expression over the time column");
   } else {
     Refuse(LocationOf(wrapped), "this form of FROM is not supported (" + node.name + ")");
   }
@@ -374,7 +382,8 @@ AstTablePtr AstBuilder::BuildJoin(const Json& node) {
   table->using_columns = StringsOf(fields.TakeList("usingClause"));
   if (fields.Take("join_using_alias")) Refuse(table->at, "an alias behind USING (...) is not supported");
   if (const Json* on = fields.Take("quals")) table->on = BuildExpression(*on);
-  if (fields.Take("alias")) Refuse(table->at, "an alias of a whole join is not supported; write a subquery: (SELECT ...) AS name");
+  if (fields.Take("alias"))
+    Refuse(table->at, "an alias of a whole join is not supported; write a subquery: (SELECT ...) AS name");
   fields.Take("rtindex");
   RefuseUnread(fields, "JOIN", table->at);
   if (left == nullptr || right == nullptr) return nullptr;

@@ -97,7 +97,8 @@ std::optional<DataType> AstBuilder::BuildType(const Json& node, bool& bare_numer
     modifiers.push_back(*value);
   }
   const size_t array_levels = fields.TakeList("arrayBounds").size();
-  if (fields.TakeFlag("setof") || fields.TakeFlag("pct_type")) return Refuse(at, "this type is not supported"), std::nullopt;
+  if (fields.TakeFlag("setof") || fields.TakeFlag("pct_type"))
+    return Refuse(at, "this type is not supported"), std::nullopt;
   fields.Take("typemod"), fields.Take("location");
   RefuseUnread(fields, "a type", at);
   if (names.size() != 1) return Refuse(at, "a type's name has no schema"), std::nullopt;

@@ -15,7 +15,7 @@ struct RawTree {
   size_t error_character = 0;  // 1-based; 0: unknown
 };
 
-// libpg_query points the process's stderr to a pipe of its own while it parses: one call at a time.
+// One call at a time: queries are few, and nothing then depends on how the library keeps its state.
 RawTree CallLibrary(const std::string& sql) {
   static std::mutex mutex;
   const std::lock_guard<std::mutex> lock(mutex);

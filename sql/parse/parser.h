@@ -1,8 +1,8 @@
 // From the text of one query to its syntax tree.
 //
-// libpg_query (PostgreSQL 15's own grammar) parses; the tree is then copied into sql/parse/ast.h.  Every field of a node
-// that is copied must have been looked at: a part of the grammar that weir does not know is refused with its position,
-// never dropped.  Thread-safe; never throws.
+// libpg_query (PostgreSQL 15's own grammar) parses; the tree is then copied into sql/parse/ast.h.  Every field of a
+// node that is copied must have been looked at: a part of the grammar that weir does not know is refused with its
+// position, never dropped.  Thread-safe; never throws.
 #pragma once
 
 #include <optional>

@@ -34,18 +34,49 @@ bool SameCall(const BoundAggregate& a, const BoundAggregate& b) {
     if (x == nullptr || y == nullptr) return x == y;
     return x->Signature() == y->Signature() && x->deterministic();
   };
-  return a.function == b.function && a.distinct == b.distinct && same(a.argument, b.argument) && same(a.filter, b.filter);
+  return a.function == b.function && a.distinct == b.distinct && same(a.argument, b.argument) &&
+         same(a.filter, b.filter);
 }
 
 }  // namespace
 
 bool IsAggregateName(const std::string& lower_name) {
-  static const std::set<std::string> names = {
-      "count",      "sum",        "min",      "max",        "avg",         "string_agg", "array_agg",  "bool_and",
-      "bool_or",    "every",      "bit_and",  "bit_or",     "bit_xor",     "stddev",     "stddev_pop", "stddev_samp",
-      "variance",   "var_pop",    "var_samp", "json_agg",   "jsonb_agg",   "xmlagg",     "listagg",    "json_object_agg",
-      "any_value",  "corr",       "regr_count", "covar_pop", "covar_samp", "mode",       "percentile_cont",
-      "percentile_disc", "first_value", "last_value", "range_agg", "jsonb_object_agg"};
+  static const std::set<std::string> names = {"count",
+                                              "sum",
+                                              "min",
+                                              "max",
+                                              "avg",
+                                              "string_agg",
+                                              "array_agg",
+                                              "bool_and",
+                                              "bool_or",
+                                              "every",
+                                              "bit_and",
+                                              "bit_or",
+                                              "bit_xor",
+                                              "stddev",
+                                              "stddev_pop",
+                                              "stddev_samp",
+                                              "variance",
+                                              "var_pop",
+                                              "var_samp",
+                                              "json_agg",
+                                              "jsonb_agg",
+                                              "xmlagg",
+                                              "listagg",
+                                              "json_object_agg",
+                                              "any_value",
+                                              "corr",
+                                              "regr_count",
+                                              "covar_pop",
+                                              "covar_samp",
+                                              "mode",
+                                              "percentile_cont",
+                                              "percentile_disc",
+                                              "first_value",
+                                              "last_value",
+                                              "range_agg",
+                                              "jsonb_object_agg"};
   return names.count(lower_name) > 0;
 }
 
@@ -61,10 +92,12 @@ std::optional<DataType> Binder::AggregateType(const AstExpression& call, Aggrega
   const bool floating = argument.kind == TypeKind::kDouble || argument.kind == TypeKind::kFloat;
   switch (function) {
     case AggregateFunction::kCountStar:
-    case AggregateFunction::kCount: return BigintType();
+    case AggregateFunction::kCount:
+      return BigintType();
     case AggregateFunction::kMin:
     case AggregateFunction::kMax:
-      if (IsOrderable(argument) && argument.kind != TypeKind::kBoolean && argument.kind != TypeKind::kNull) return argument;
+      if (IsOrderable(argument) && argument.kind != TypeKind::kBoolean && argument.kind != TypeKind::kNull)
+        return argument;
       break;
     case AggregateFunction::kSum:
       if (floating) return DoubleType();
@@ -90,7 +123,8 @@ ExpressionPtr Binder::BindAggregate(const AstExpression& call, ExpressionContext
                                    (context.place == "WHERE" ? "; use HAVING" : "; use a subquery"));
   }
   const std::optional<AggregateFunction> function = FunctionOf(call.text);
-  if (!function) return Fail(call.at, "aggregate " + call.text + " is not supported yet; there are COUNT, SUM, MIN, MAX and AVG");
+  if (!function)
+    return Fail(call.at, "aggregate " + call.text + " is not supported yet; there are COUNT, SUM, MIN, MAX and AVG");
   BoundAggregate bound;
   bound.function = *function;
   bound.name = call.text;
@@ -136,7 +170,8 @@ AstExpressionPtr Binder::GroupTarget(const AstExpressionPtr& key, const std::vec
     size_t number = 0;
     const auto [end, error] = std::from_chars(key->text.data(), key->text.data() + key->text.size(), number);
     if (error != std::errc() || end != key->text.data() + key->text.size() || number < 1 || number > items.size()) {
-      return Fail(key->at, "GROUP BY " + key->text + " is no item of SELECT, which has " + std::to_string(items.size()));
+      return Fail(key->at,
+                  "GROUP BY " + key->text + " is no item of SELECT, which has " + std::to_string(items.size()));
     }
     return items[number - 1].expression;
   }
@@ -148,7 +183,8 @@ AstExpressionPtr Binder::GroupTarget(const AstExpressionPtr& key, const std::vec
   AstExpressionPtr found;
   for (const AstSelectItem& item : items) {
     if (item.alias != key->names[0]) continue;
-    if (found != nullptr) return Fail(key->at, "GROUP BY " + key->names[0] + " is ambiguous: two items of SELECT have that name");
+    if (found != nullptr)
+      return Fail(key->at, "GROUP BY " + key->names[0] + " is ambiguous: two items of SELECT have that name");
     found = item.expression;
   }
   return found == nullptr ? key : found;
@@ -172,9 +208,8 @@ bool Binder::BindGroupKeys(const AstSelect& select, const std::vector<AstSelectI
       continue;
     }
     if (key->type().kind == TypeKind::kNull) key = MakeNull(StringType());
-    const bool known = std::any_of(grouping.keys.begin(), grouping.keys.end(), [&](const ExpressionPtr& other) {
-      return other->Signature() == key->Signature();
-    });
+    const bool known = std::any_of(grouping.keys.begin(), grouping.keys.end(),
+                                   [&](const ExpressionPtr& other) { return other->Signature() == key->Signature(); });
     if (known) continue;
     grouping.keys.push_back(key);
     grouping.key_names.push_back(target->kind == Kind::kColumn ? target->names.back()
@@ -190,7 +225,8 @@ PlanPtr Binder::PlanGrouping(const Grouping& grouping, PlanPtr input) {
   const auto place = [&](const ExpressionPtr& expression, const std::string& name) {
     const int column = expression->ColumnIndex();
     for (size_t i = 0; i < expressions.size(); ++i) {
-      if (expression->deterministic() && expressions[i]->Signature() == expression->Signature()) return static_cast<int>(i);
+      if (expression->deterministic() && expressions[i]->Signature() == expression->Signature())
+        return static_cast<int>(i);
     }
     expressions.push_back(expression);
     names.push_back(column >= 0 ? (*input->schema)[static_cast<size_t>(column)].name : name);

@@ -37,7 +37,8 @@ std::optional<DataType> DecimalTypeOf(const std::string& text) {
     if (!behind_point && significant) ++whole;
   }
   const int64_t scale = std::max<int64_t>(0, fraction - exponent);
-  const int64_t precision = std::max<int64_t>({1, scale, std::max<int64_t>(0, whole + std::max<int64_t>(exponent, -whole)) + scale});
+  const int64_t precision =
+      std::max<int64_t>({1, scale, std::max<int64_t>(0, whole + std::max<int64_t>(exponent, -whole)) + scale});
   if (precision > kMaxDecimalDigits || exponent > kMaxDecimalDigits) return std::nullopt;
   return DecimalType(static_cast<int>(precision), static_cast<int>(scale));
 }
@@ -100,22 +101,32 @@ ExpressionPtr Binder::AsGroupKey(const AstExpression& expression, ExpressionCont
 
 ExpressionPtr Binder::BindParts(const AstExpression& expression, ExpressionContext& context) {
   switch (expression.kind) {
-    case Kind::kColumn: return BindColumn(expression, context);
+    case Kind::kColumn:
+      return BindColumn(expression, context);
     case Kind::kInteger:
-    case Kind::kDecimal: return BindNumber(expression);
-    case Kind::kString: return MakeString(expression.text);
-    case Kind::kBoolean: return MakeBoolean(expression.text == "true");
-    case Kind::kNull: return MakeNull(DataType{});
+    case Kind::kDecimal:
+      return BindNumber(expression);
+    case Kind::kString:
+      return MakeString(expression.text);
+    case Kind::kBoolean:
+      return MakeBoolean(expression.text == "true");
+    case Kind::kNull:
+      return MakeNull(DataType{});
     case Kind::kOperator:
-    case Kind::kFunction: return BindCall(expression, context);
-    case Kind::kCast: return BindCast(expression, context);
-    case Kind::kSubquery: break;
+    case Kind::kFunction:
+      return BindCall(expression, context);
+    case Kind::kCast:
+      return BindCast(expression, context);
+    case Kind::kSubquery:
+      break;
   }
   if (expression.subquery_kind == AstExpression::SubqueryKind::kScalar) {
-    return Fail(expression.at,
-                "a subquery as a value is not supported yet; write a LEFT JOIN with the subquery, grouped by the join's key");
+    return Fail(
+        expression.at,
+        "a subquery as a value is not supported yet; write a LEFT JOIN with the subquery, grouped by the join's key");
   }
-  return Fail(expression.at, "EXISTS and IN (SELECT ...) are supported only in WHERE, alone or joined to others by AND");
+  return Fail(expression.at,
+              "EXISTS and IN (SELECT ...) are supported only in WHERE, alone or joined to others by AND");
 }
 
 ExpressionPtr Binder::BindNumber(const AstExpression& expression) {
@@ -162,13 +173,15 @@ ExpressionPtr Binder::BindColumn(const AstExpression& expression, ExpressionCont
     const DataType type = (*level->plan->schema)[static_cast<size_t>(found->index)].type;
     if (level == context.outer) {
       if (!context.outer_allowed) {
-        return Fail(expression.at, candidates[0] + " belongs to the outer query: a subquery may use it only in its WHERE, and "
-                                                   "not with GROUP BY, DISTINCT or UNION");
+        return Fail(expression.at, candidates[0] +
+                                       " belongs to the outer query: a subquery may use it only in its WHERE, and "
+                                       "not with GROUP BY, DISTINCT or UNION");
       }
       return MakeColumn(static_cast<int>(context.table->plan->schema->size()) + found->index, type);
     }
     if (context.grouping != nullptr) {
-      return Fail(expression.at, "column " + candidates[0] + " must be in GROUP BY or inside an aggregate such as MIN or MAX");
+      return Fail(expression.at,
+                  "column " + candidates[0] + " must be in GROUP BY or inside an aggregate such as MIN or MAX");
     }
     return MakeColumn(found->index, type);
   }
@@ -193,7 +206,8 @@ void Binder::ReportUnknownColumn(const AstExpression& expression, const Expressi
       Fail(expression.at, "table " + QuotedIfNeeded(table) + " is not in FROM" + DidYouMean(table, tables));
       return;
     }
-    Fail(expression.at, "column " + QuotedIfNeeded(name) + " does not exist in " + QuotedIfNeeded(table) + DidYouMean(name, names));
+    Fail(expression.at,
+         "column " + QuotedIfNeeded(name) + " does not exist in " + QuotedIfNeeded(table) + DidYouMean(name, names));
     return;
   }
   Fail(expression.at, "column " + QuotedIfNeeded(name) + " does not exist" + DidYouMean(name, names));
@@ -203,7 +217,8 @@ ExpressionPtr Binder::BindCall(const AstExpression& expression, ExpressionContex
   if (expression.kind == Kind::kFunction) {
     if (IsAggregateName(expression.text)) return BindAggregate(expression, context);
     if (expression.star || expression.distinct || expression.filter != nullptr) {
-      return Fail(expression.at, "*, DISTINCT and FILTER belong to aggregates, and " + expression.text + " is none that weir has");
+      return Fail(expression.at,
+                  "*, DISTINCT and FILTER belong to aggregates, and " + expression.text + " is none that weir has");
     }
   }
   std::vector<ExpressionPtr> arguments;

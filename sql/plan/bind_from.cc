@@ -36,10 +36,14 @@ Scope Joined(const Scope& left, const Scope& right, size_t left_width) {
 
 JoinType TypeOf(AstTable::Join join) {
   switch (join) {
-    case AstTable::Join::kInner: return JoinType::kInner;
-    case AstTable::Join::kLeft: return JoinType::kLeft;
-    case AstTable::Join::kRight: return JoinType::kRight;
-    case AstTable::Join::kFull: return JoinType::kFull;
+    case AstTable::Join::kInner:
+      return JoinType::kInner;
+    case AstTable::Join::kLeft:
+      return JoinType::kLeft;
+    case AstTable::Join::kRight:
+      return JoinType::kRight;
+    case AstTable::Join::kFull:
+      return JoinType::kFull;
   }
   return JoinType::kInner;
 }
@@ -78,12 +82,14 @@ bool Binder::CheckTableNames(const Scope& left, const Scope& right, size_t at) {
 
 PlanPtr Binder::PlaceJoin(PlanPtr join, size_t at) {
   const TextPlace place = source_->Locate(at);
-  join->strategy_reason = options_.join == JoinOption::kRegular ? "the job says join: regular" : "no tables are declared";
+  join->strategy_reason =
+      options_.join == JoinOption::kRegular ? "the job says join: regular" : "no tables are declared";
   join->line = place.line;
   join->column = place.column;
   if (options_.join == JoinOption::kDelta) {
-    Fail(at, "this join cannot be a delta join: delta joins need the table store, which this version does not have; use "
-             "join: regular");
+    Fail(at,
+         "this join cannot be a delta join: delta joins need the table store, which this version does not have; use "
+         "join: regular");
   }
   return join;
 }
@@ -94,9 +100,12 @@ std::optional<BoundTable> Binder::BindTable(const AstTable& table, const CteScop
     return std::nullopt;
   }
   switch (table.kind) {
-    case AstTable::Kind::kName: return BindNamed(table, ctes);
-    case AstTable::Kind::kJoin: return BindJoin(table, ctes);
-    case AstTable::Kind::kSubquery: break;
+    case AstTable::Kind::kName:
+      return BindNamed(table, ctes);
+    case AstTable::Kind::kJoin:
+      return BindJoin(table, ctes);
+    case AstTable::Kind::kSubquery:
+      break;
   }
   PlanPtr plan = BindSelect(*table.select, ctes, nullptr, /*keep_nulls=*/false);
   if (plan == nullptr) return std::nullopt;
@@ -130,7 +139,13 @@ std::optional<BoundTable> Binder::BindNamed(const AstTable& table, const CteScop
     return std::nullopt;
   }
   if (relation->kind == CatalogRelation::Kind::kTable) {
-    Fail(table.at, QuotedIfNeeded(table.name) + " is a table; tables need the table store, which this version does not have yet");
+    Fail(table.at,
+         QuotedIfNeeded(table.name) + " is a table; tables need the table store, which this version does not have yet");
+    return std::nullopt;
+  }
+  if (relation->changelog == ChangelogMode::kUpsert && relation->primary_key.empty()) {
+    Fail(table.at, QuotedIfNeeded(table.name) + " is an upsert stream and needs a primary_key, by which its rows replace "
+                                                "each other");
     return std::nullopt;
   }
   return WithAlias(NewScan(*relation, Iota(relation->schema.size())), table);
@@ -181,6 +196,41 @@ std::optional<BoundTable> Binder::BindJoin(const AstTable& table, const CteScope
   return bound;
 }
 
+// The equality of one pair of columns in USING, and the value of the merged column.
+bool Binder::MergeColumn(const AstTable& table, const std::string& name, const PlanNode& join, BoundTable& left,
+                         BoundTable& right, MergedColumn& merged) {
+  const int l = FindVisible(left.scope, name);
+  const int r = FindVisible(right.scope, name);
+  if (l < 0 || r < 0) {
+    const bool ambiguous = l == -2 || r == -2;
+    Fail(table.at, "column " + QuotedIfNeeded(name) + " of USING " +
+                       (ambiguous ? "is there more than once on the " : "does not exist on the ") +
+                       (l < 0 ? "left" : "right") + " side");
+    return false;
+  }
+  ScopeColumn& left_column = left.scope.columns[static_cast<size_t>(l)];
+  ScopeColumn& right_column = right.scope.columns[static_cast<size_t>(r)];
+  left_column.qualified_only = true;
+  right_column.qualified_only = true;
+  const Schema both = JoinedSchema(join);
+  const int right_index = right_column.index + static_cast<int>(left.plan->schema->size());
+  const ExpressionPtr a = MakeColumn(left_column.index, both[static_cast<size_t>(left_column.index)].type);
+  const ExpressionPtr b = MakeColumn(right_index, both[static_cast<size_t>(right_index)].type);
+  const std::optional<DataType> common = CommonType(a->type(), b->type());
+  Result<ExpressionPtr> equal = MakeCall("=", {a, b});
+  Result<ExpressionPtr> value = b;
+  if (join.join_type == JoinType::kFull) value = MakeCall("COALESCE", {a, b});
+  if (join.join_type == JoinType::kInner || join.join_type == JoinType::kLeft) value = a;
+  if (value && common && (*value)->type() != *common) value = MakeCast(*value, *common);
+  if (!common || !equal || !value) {
+    Fail(table.at, "USING (" + QuotedIfNeeded(name) + "): " + a->type().ToString() + " on the left and " +
+                       b->type().ToString() + " on the right cannot be compared; cast one in a subquery");
+    return false;
+  }
+  merged = {name, *equal, *value};
+  return true;
+}
+
 std::optional<BoundTable> Binder::BindUsing(const AstTable& table, BoundTable left, BoundTable right) {
   std::vector<std::string> names = table.using_columns;
   if (table.natural) {
@@ -188,63 +238,29 @@ std::optional<BoundTable> Binder::BindUsing(const AstTable& table, BoundTable le
       if (!column.qualified_only && FindVisible(right.scope, column.name) != -1) names.push_back(column.name);
     }
   }
-  const size_t width = left.plan->schema->size();
-  const JoinType type = TypeOf(table.join);
-  PlanPtr join = PlaceJoin(NewJoin(left.plan, right.plan, type, nullptr), table.at);
-  const Schema both = JoinedSchema(*join);
+  PlanPtr join = PlaceJoin(NewJoin(left.plan, right.plan, TypeOf(table.join), nullptr), table.at);
   std::vector<ExpressionPtr> conditions;
-  std::vector<ExpressionPtr> merged;
   std::vector<ScopeColumn> merged_columns;
-  for (const std::string& name : names) {
-    const int l = FindVisible(left.scope, name);
-    const int r = FindVisible(right.scope, name);
-    if (l < 0 || r < 0) {
-      const bool ambiguous = l == -2 || r == -2;
-      Fail(table.at, "column " + QuotedIfNeeded(name) + " of USING " +
-                         (ambiguous ? "is there more than once on the " : "does not exist on the ") +
-                         (l < 0 ? "left" : "right") + " side");
-      return std::nullopt;
-    }
-    ScopeColumn& left_column = left.scope.columns[static_cast<size_t>(l)];
-    ScopeColumn& right_column = right.scope.columns[static_cast<size_t>(r)];
-    const int right_index = right_column.index + static_cast<int>(width);
-    const ExpressionPtr a = MakeColumn(left_column.index, both[static_cast<size_t>(left_column.index)].type);
-    const ExpressionPtr b = MakeColumn(right_index, both[static_cast<size_t>(right_index)].type);
-    Result<ExpressionPtr> equal = MakeCall("=", {a, b});
-    const std::optional<DataType> common = CommonType(a->type(), b->type());
-    if (!equal || !common) {
-      Fail(table.at, "USING (" + QuotedIfNeeded(name) + "): " +
-                         (equal ? "the two columns have no common type" : equal.error().message));
-      return std::nullopt;
-    }
-    Result<ExpressionPtr> value = type == JoinType::kFull ? MakeCall("COALESCE", {a, b})
-                                                          : Result<ExpressionPtr>(type == JoinType::kRight ? b : a);
-    if (value && (*value)->type() != *common) value = MakeCast(*value, *common);
-    if (!value) {
-      Fail(table.at, value.error().message);
-      return std::nullopt;
-    }
-    conditions.push_back(*equal);
-    merged.push_back(*value);
-    merged_columns.push_back({"", name, 0, false});
-    left_column.qualified_only = true;
-    right_column.qualified_only = true;
-  }
-  if (!conditions.empty()) join->condition = JoinAnd(conditions);
   // Merged columns that are plain ones stay where they are; the others are computed behind the join's columns.
   std::vector<ExpressionPtr> expressions = ColumnExpressions(*join->schema);
   std::vector<std::string> column_names = ColumnNames(*join->schema);
-  for (size_t i = 0; i < merged.size(); ++i) {
-    merged_columns[i].index = merged[i]->ColumnIndex();
-    if (merged_columns[i].index >= 0) continue;
-    merged_columns[i].index = static_cast<int>(expressions.size());
-    expressions.push_back(merged[i]);
-    column_names.push_back(merged_columns[i].name);
+  for (const std::string& name : names) {
+    MergedColumn merged;
+    if (!MergeColumn(table, name, *join, left, right, merged)) return std::nullopt;
+    conditions.push_back(merged.equal);
+    int index = merged.value->ColumnIndex();
+    if (index < 0) {
+      index = static_cast<int>(expressions.size());
+      expressions.push_back(merged.value);
+      column_names.push_back(name);
+    }
+    merged_columns.push_back({"", name, index, false});
   }
+  if (!conditions.empty()) join->condition = JoinAnd(conditions);
   BoundTable bound;
   const bool computed = expressions.size() > join->schema->size();
   bound.plan = computed ? NewProject(join, std::move(expressions), column_names) : join;
-  bound.scope = Joined(left.scope, right.scope, width);
+  bound.scope = Joined(left.scope, right.scope, left.plan->schema->size());
   bound.scope.columns.insert(bound.scope.columns.begin(), merged_columns.begin(), merged_columns.end());
   return bound;
 }

@@ -13,14 +13,18 @@ using Kind = AstExpression::Kind;
 
 std::string NameOf(const AstExpression& expression) {
   switch (expression.kind) {
-    case Kind::kColumn: return expression.names.back();
-    case Kind::kFunction: return expression.text;
-    case Kind::kCast: return NameOf(*expression.arguments[0]);
+    case Kind::kColumn:
+      return expression.names.back();
+    case Kind::kFunction:
+      return expression.text;
+    case Kind::kCast:
+      return NameOf(*expression.arguments[0]);
     case Kind::kOperator:
       if (expression.text == "CASE") return "case";
       if (expression.text == "COALESCE") return "coalesce";
       return {};
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -64,15 +68,16 @@ PlanPtr Binder::BindInsert(const AstStatement& insert, size_t query, const Sourc
     }
     Fail(insert.at, "sink " + QuotedIfNeeded(insert.name) + " does not exist" + DidYouMean(insert.name, names));
   } else if (sink->kind == CatalogRelation::Kind::kTable) {
-    Fail(insert.at, QuotedIfNeeded(insert.name) + " is a table; tables need the table store, which this version does not have yet");
+    Fail(insert.at, QuotedIfNeeded(insert.name) +
+                        " is a table; tables need the table store, which this version does not have yet");
   } else if (sink->kind != CatalogRelation::Kind::kSink) {
     Fail(insert.at, QuotedIfNeeded(insert.name) + " is a source; INSERT INTO takes a sink");
   }
   PlanPtr plan = BindSelect(*insert.select, nullptr, nullptr, /*keep_nulls=*/false);
   if (plan == nullptr || sink == nullptr || sink->kind != CatalogRelation::Kind::kSink) return nullptr;
   if (!insert.columns.empty() && insert.columns.size() != plan->schema->size()) {
-    return Fail(insert.columns_at[0], "INSERT names " + std::to_string(insert.columns.size()) + " columns, and SELECT gives " +
-                                          std::to_string(plan->schema->size()));
+    return Fail(insert.columns_at[0], "INSERT names " + std::to_string(insert.columns.size()) +
+                                          " columns, and SELECT gives " + std::to_string(plan->schema->size()));
   }
   if (!RenameColumns(plan, insert.columns, insert.at, "INSERT")) return nullptr;
   std::set<std::string> seen;
@@ -117,7 +122,7 @@ PlanPtr Binder::BindSelect(const AstSelect& select, const CteScope* ctes, const 
     local[i] = {ctes, &cte};
     ctes = &local[i];
   }
-  PlanPtr plan = select.is_union            ? BindUnion(select, ctes)
+  PlanPtr plan = select.is_union         ? BindUnion(select, ctes)
                  : select.values.empty() ? BindPlainSelect(select, ctes, outer)
                                          : BindValues(select);
   if (plan == nullptr || keep_nulls) return plan;
@@ -190,7 +195,8 @@ std::vector<AstSelectItem> Binder::ExpandItems(const AstSelect& select, const Sc
       any = true;
     }
     if (!any) {
-      Fail(item.at, "table " + QuotedIfNeeded(item.star_table) + " is not in FROM" + DidYouMean(item.star_table, scope.tables));
+      Fail(item.at,
+           "table " + QuotedIfNeeded(item.star_table) + " is not in FROM" + DidYouMean(item.star_table, scope.tables));
     }
   }
   return items;
@@ -234,19 +240,29 @@ PlanPtr Binder::BindValues(const AstSelect& select) {
   for (Field& field : fields) {
     if (field.type.kind == TypeKind::kNull) field.type = StringType();
   }
-  BatchBuilder builder(std::make_shared<Schema>(std::move(fields)));
+  return EvaluateValues(select, rows, Schema(std::move(fields)));
+}
+
+PlanPtr Binder::EvaluateValues(const AstSelect& select, const std::vector<std::vector<ExpressionPtr>>& rows,
+                               Schema schema) {
+  BatchBuilder builder(std::make_shared<Schema>(std::move(schema)));
+  const Batch one_row = NewOneRow()->values;
+  const EvalContext context{options_.time_zone, 0};
   for (size_t r = 0; r < rows.size(); ++r) {
-    for (size_t i = 0; i < width; ++i) {
+    for (size_t i = 0; i < rows[r].size(); ++i) {
+      const size_t at = select.values[r][i]->at;
       const DataType type = builder.column(i).type();
-      Result<ExpressionPtr> cast = rows[r][i]->type().kind == TypeKind::kNull ? Result<ExpressionPtr>(MakeNull(type))
-                                   : rows[r][i]->type() == type ? Result<ExpressionPtr>(rows[r][i])
-                                                                : MakeAssignmentCast(rows[r][i], type);
-      if (!cast) return Fail(select.values[r][i]->at, cast.error().message);
-      const EvalContext now{options_.time_zone, 0};
-      if (!(*cast)->deterministic()) return Fail(select.values[r][i]->at, "VALUES takes only values that do not change");
-      const RowResult<ColumnPtr> value = (*cast)->Evaluate(nothing.plan->values, now);
-      if (!value) return Fail(select.values[r][i]->at, value.error().message);
-      builder.column(i).AppendFrom(**value, 0);
+      Result<ExpressionPtr> value = rows[r][i];
+      if (rows[r][i]->type().kind == TypeKind::kNull) {
+        value = MakeNull(type);
+      } else if (rows[r][i]->type() != type) {
+        value = MakeAssignmentCast(rows[r][i], type);
+      }
+      if (!value) return Fail(at, value.error().message);
+      if (!(*value)->deterministic()) return Fail(at, "VALUES takes only values that do not change");
+      const RowResult<ColumnPtr> column = (*value)->Evaluate(one_row, context);
+      if (!column) return Fail(at, column.error().message);
+      builder.column(i).AppendFrom(**column, 0);
     }
     builder.FinishRow(RowKind::kInsert);
   }
@@ -269,7 +285,8 @@ PlanPtr Binder::BindUnion(const AstSelect& select, const CteScope* ctes) {
     const std::optional<DataType> common = CommonType(a.type, b.type);
     if (!common) {
       return Fail(select.at, "column " + std::to_string(i + 1) + " of UNION (" + QuotedIfNeeded(a.name) + ") is " +
-                                 a.type.ToString() + " on the left and " + b.type.ToString() + " on the right; cast one");
+                                 a.type.ToString() + " on the left and " + b.type.ToString() +
+                                 " on the right; cast one");
     }
     types.push_back(*common);
   }

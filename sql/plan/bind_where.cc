@@ -33,7 +33,9 @@ const AstExpression* SubqueryOf(const AstExpression& conjunct, bool& negated) {
 
 // A SELECT whose rows are those of its FROM and WHERE: conditions on the outer query can be taken out of it.
 bool IsPlain(const AstSelect& select) {
-  if (select.is_union || !select.values.empty() || select.distinct || !select.group_by.empty() || select.having != nullptr) return false;
+  if (select.is_union || !select.values.empty() || select.distinct || !select.group_by.empty() ||
+      select.having != nullptr)
+    return false;
   for (const AstSelectItem& item : select.items) {
     if (item.expression != nullptr && ContainsAggregate(*item.expression)) return false;
   }
@@ -49,8 +51,8 @@ ExpressionPtr OuterFirst(const ExpressionPtr& conjunct, size_t inner, size_t out
 
 }  // namespace
 
-PlanPtr Binder::BindWhere(const AstExpression& where, const BoundTable& from, const CteScope* ctes, const BoundTable* outer,
-                          std::vector<ExpressionPtr>* correlated) {
+PlanPtr Binder::BindWhere(const AstExpression& where, const BoundTable& from, const CteScope* ctes,
+                          const BoundTable* outer, std::vector<ExpressionPtr>* correlated) {
   std::vector<const AstExpression*> conjuncts;
   SplitConjuncts(where, conjuncts);
   ExpressionContext context;
@@ -130,7 +132,8 @@ PlanPtr Binder::BindSubqueryCondition(const AstExpression& subquery, bool negate
   }
   if (is_in && !BindInList(subquery, negated, from, *right->schema, values, conditions)) return nullptr;
   ExpressionPtr condition = conditions.empty() ? nullptr : JoinAnd(conditions);
-  PlanPtr join = NewJoin(std::move(plan), std::move(right), negated ? JoinType::kAnti : JoinType::kSemi, std::move(condition));
+  PlanPtr join =
+      NewJoin(std::move(plan), std::move(right), negated ? JoinType::kAnti : JoinType::kSemi, std::move(condition));
   return PlaceJoin(std::move(join), subquery.at);
 }
 

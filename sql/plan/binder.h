@@ -1,9 +1,9 @@
 // Gives the syntax trees of a job's queries their meaning: names become columns, calls become expressions, and every
 // query becomes a tree of plan nodes (without exchanges, keys and properties, which the rules add).
 //
-// Errors go to the list with the query, line and column; a function that failed returns null and its caller goes on with
-// the siblings, so that a query's errors are found together.  A view or CTE is bound anew at each use: plans are trees
-// until share.h makes one node of equal ones.  One thread.
+// Errors go to the list with the query, line and column; a function that failed returns null and its caller goes on
+// with the siblings, so that a query's errors are found together.  A view or CTE is bound anew at each use: plans are
+// trees until share.h makes one node of equal ones.  One thread.
 #pragma once
 
 #include <map>
@@ -13,8 +13,8 @@
 
 #include "sql/parse/ast.h"
 #include "sql/parse/source_text.h"
-#include "sql/plan/planner.h"
 #include "sql/plan/plan.h"
+#include "sql/plan/planner.h"
 
 namespace weir {
 
@@ -34,6 +34,13 @@ struct Scope {
 struct BoundTable {
   PlanPtr plan;
   Scope scope;
+};
+
+// A column of USING: the condition of the join, and the value of the one column that both become.
+struct MergedColumn {
+  std::string name;
+  ExpressionPtr equal;
+  ExpressionPtr value;
 };
 
 // The common table expressions in sight, innermost first.
@@ -88,6 +95,7 @@ class Binder {
   PlanPtr BindSelect(const AstSelect& select, const CteScope* ctes, const BoundTable* outer, bool keep_nulls);
   PlanPtr BindPlainSelect(const AstSelect& select, const CteScope* ctes, const BoundTable* outer);
   PlanPtr BindValues(const AstSelect& select);
+  PlanPtr EvaluateValues(const AstSelect& select, const std::vector<std::vector<ExpressionPtr>>& rows, Schema schema);
   PlanPtr BindUnion(const AstSelect& select, const CteScope* ctes);
   PlanPtr UniteTypes(PlanPtr arm, const std::vector<DataType>& types, size_t at);
   std::vector<AstSelectItem> ExpandItems(const AstSelect& select, const Scope& scope);
@@ -100,10 +108,12 @@ class Binder {
   PlanPtr BindGrouped(const AstSelect& select, const std::vector<AstSelectItem>& items, const BoundTable& from);
   bool BindGroupKeys(const AstSelect& select, const std::vector<AstSelectItem>& items, const BoundTable& from,
                      Grouping& grouping);
-  AstExpressionPtr GroupTarget(const AstExpressionPtr& key, const std::vector<AstSelectItem>& items, const BoundTable& from);
+  AstExpressionPtr GroupTarget(const AstExpressionPtr& key, const std::vector<AstSelectItem>& items,
+                               const BoundTable& from);
   PlanPtr PlanGrouping(const Grouping& grouping, PlanPtr input);
   ExpressionPtr BindAggregate(const AstExpression& call, ExpressionContext& context);
-  std::optional<DataType> AggregateType(const AstExpression& call, AggregateFunction function, const DataType& argument);
+  std::optional<DataType> AggregateType(const AstExpression& call, AggregateFunction function,
+                                        const DataType& argument);
 
   // bind_from.cc
   std::optional<BoundTable> BindFrom(const AstSelect& select, const CteScope* ctes);
@@ -111,6 +121,8 @@ class Binder {
   std::optional<BoundTable> BindNamed(const AstTable& table, const CteScope* ctes);
   PlanPtr BindView(const View& view);
   std::optional<BoundTable> BindJoin(const AstTable& table, const CteScope* ctes);
+  bool MergeColumn(const AstTable& table, const std::string& name, const PlanNode& join, BoundTable& left,
+                   BoundTable& right, MergedColumn& merged);
   std::optional<BoundTable> BindUsing(const AstTable& table, BoundTable left, BoundTable right);
   std::optional<BoundTable> WithAlias(PlanPtr plan, const AstTable& table);
   bool CheckTableNames(const Scope& left, const Scope& right, size_t at);

@@ -71,7 +71,8 @@ std::optional<std::vector<int>> UpsertKey(const PlanNode& node, const Catalog& c
       }
       return mapped;
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

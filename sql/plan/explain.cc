@@ -1,4 +1,5 @@
-// The three forms of explain.  Text is a tree per INSERT, consumers above their inputs; a shared operator is printed once.
+// The three forms of explain.  Text is a tree per INSERT, consumers above their inputs; a shared operator is printed
+// once.
 
 #include <fmt/format.h>
 

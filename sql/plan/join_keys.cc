@@ -57,7 +57,9 @@ bool AsKeyPair(const ExpressionPtr& conjunct, int left_width, int width, KeyPair
 class KeyColumns {
  public:
   explicit KeyColumns(PlanPtr input)
-      : input_(std::move(input)), expressions_(ColumnExpressions(*input_->schema)), names_(ColumnNames(*input_->schema)) {}
+      : input_(std::move(input)),
+        expressions_(ColumnExpressions(*input_->schema)),
+        names_(ColumnNames(*input_->schema)) {}
 
   int Place(const ExpressionPtr& expression) {
     for (size_t i = 0; i < expressions_.size(); ++i) {

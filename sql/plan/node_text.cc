@@ -33,7 +33,8 @@ std::string JoinKeyText(const PlanNode& node) {
   const Schema& right = *node.inputs[1]->schema;
   for (size_t i = 0; i < node.left_keys.size(); ++i) {
     text += (i == 0 ? "" : " AND ") + left[static_cast<size_t>(node.left_keys[i])].name +
-            (node.null_safe[i] ? " IS NOT DISTINCT FROM " : " = ") + right[static_cast<size_t>(node.right_keys[i])].name;
+            (node.null_safe[i] ? " IS NOT DISTINCT FROM " : " = ") +
+            right[static_cast<size_t>(node.right_keys[i])].name;
   }
   return text;
 }
@@ -78,38 +79,58 @@ void DescribeAggregate(const PlanNode& node, NodeText& text) {
 
 const char* KindName(NodeKind kind) {
   switch (kind) {
-    case NodeKind::kScan: return "scan";
-    case NodeKind::kFilter: return "filter";
-    case NodeKind::kProject: return "project";
-    case NodeKind::kJoin: return "join";
-    case NodeKind::kAggregate: return "aggregate";
-    case NodeKind::kNormalise: return "normalise";
-    case NodeKind::kExchange: return "exchange";
-    case NodeKind::kUnion: return "union";
-    case NodeKind::kKeyOrder: return "key-order";
-    case NodeKind::kSink: return "sink";
-    case NodeKind::kValues: return "values";
+    case NodeKind::kScan:
+      return "scan";
+    case NodeKind::kFilter:
+      return "filter";
+    case NodeKind::kProject:
+      return "project";
+    case NodeKind::kJoin:
+      return "join";
+    case NodeKind::kAggregate:
+      return "aggregate";
+    case NodeKind::kNormalise:
+      return "normalise";
+    case NodeKind::kExchange:
+      return "exchange";
+    case NodeKind::kUnion:
+      return "union";
+    case NodeKind::kKeyOrder:
+      return "key-order";
+    case NodeKind::kSink:
+      return "sink";
+    case NodeKind::kValues:
+      return "values";
   }
   return "node";
 }
 
 const char* ModeName(ChangelogMode mode) {
   switch (mode) {
-    case ChangelogMode::kAppend: return "append";
-    case ChangelogMode::kUpsert: return "upsert";
-    case ChangelogMode::kFull: return "full";
+    case ChangelogMode::kAppend:
+      return "append";
+    case ChangelogMode::kUpsert:
+      return "upsert";
+    case ChangelogMode::kFull:
+      return "full";
   }
   return "";
 }
 
 const char* JoinName(JoinType type) {
   switch (type) {
-    case JoinType::kInner: return "inner join";
-    case JoinType::kLeft: return "left join";
-    case JoinType::kRight: return "right join";
-    case JoinType::kFull: return "full join";
-    case JoinType::kSemi: return "semi join";
-    case JoinType::kAnti: return "anti join";
+    case JoinType::kInner:
+      return "inner join";
+    case JoinType::kLeft:
+      return "left join";
+    case JoinType::kRight:
+      return "right join";
+    case JoinType::kFull:
+      return "full join";
+    case JoinType::kSemi:
+      return "semi join";
+    case JoinType::kAnti:
+      return "anti join";
   }
   return "";
 }
@@ -117,20 +138,28 @@ const char* JoinName(JoinType type) {
 std::string FunctionName(const AggregateCall& call) {
   switch (call.function) {
     case AggregateFunction::kCountStar:
-    case AggregateFunction::kCount: return "count";
-    case AggregateFunction::kSum: return "sum";
-    case AggregateFunction::kMin: return "min";
-    case AggregateFunction::kMax: return "max";
-    case AggregateFunction::kAvg: return "avg";
+    case AggregateFunction::kCount:
+      return "count";
+    case AggregateFunction::kSum:
+      return "sum";
+    case AggregateFunction::kMin:
+      return "min";
+    case AggregateFunction::kMax:
+      return "max";
+    case AggregateFunction::kAvg:
+      return "avg";
   }
   return "";
 }
 
 std::string StateOf(const PlanNode& node) {
   switch (node.kind) {
-    case NodeKind::kJoin: return "rows of both sides";
-    case NodeKind::kNormalise: return "the last row of every key";
-    case NodeKind::kKeyOrder: return "rows of the running epoch, nothing in checkpoints";
+    case NodeKind::kJoin:
+      return "rows of both sides";
+    case NodeKind::kNormalise:
+      return "the last row of every key";
+    case NodeKind::kKeyOrder:
+      return "rows of the running epoch, nothing in checkpoints";
     case NodeKind::kAggregate: {
       if (node.calls.empty()) return node.input_retracts ? "a count per distinct row" : "every distinct row";
       std::string state = "accumulators per group";
@@ -141,7 +170,8 @@ std::string StateOf(const PlanNode& node) {
       }
       return values ? state + ", and every distinct value with its count" : state;
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -169,11 +199,21 @@ std::string ConditionText(const PlanNode& join) {
 NodeText DescribeNode(const PlanNode& node) {
   NodeText text;
   switch (node.kind) {
-    case NodeKind::kScan: text.title = node.relation + " (" + NamesOf(Iota(node.schema->size()), *node.schema) + ")"; break;
-    case NodeKind::kFilter: text.title = node.condition->ToString(*node.inputs[0]->schema); break;
-    case NodeKind::kProject: text.title = ProjectText(node); break;
-    case NodeKind::kJoin: DescribeJoin(node, text); break;
-    case NodeKind::kAggregate: DescribeAggregate(node, text); break;
+    case NodeKind::kScan:
+      text.title = node.relation + " (" + NamesOf(Iota(node.schema->size()), *node.schema) + ")";
+      break;
+    case NodeKind::kFilter:
+      text.title = node.condition->ToString(*node.inputs[0]->schema);
+      break;
+    case NodeKind::kProject:
+      text.title = ProjectText(node);
+      break;
+    case NodeKind::kJoin:
+      DescribeJoin(node, text);
+      break;
+    case NodeKind::kAggregate:
+      DescribeAggregate(node, text);
+      break;
     case NodeKind::kNormalise:
       text.title = "last row by (" + NamesOf(node.key, *node.schema) + ")";
       text.details.push_back(node.inputs[0]->changelog == ChangelogMode::kUpsert
@@ -183,15 +223,20 @@ NodeText DescribeNode(const PlanNode& node) {
     case NodeKind::kExchange:
       text.title = node.key.empty() ? "to one task" : "hash (" + NamesOf(node.key, *node.schema) + ")";
       break;
-    case NodeKind::kUnion: text.title = "all rows of " + std::to_string(node.inputs.size()) + " inputs"; break;
+    case NodeKind::kUnion:
+      text.title = "all rows of " + std::to_string(node.inputs.size()) + " inputs";
+      break;
     case NodeKind::kKeyOrder:
       text.title = "by (" + NamesOf(node.key, *node.schema) + ")";
-      text.details.push_back("because changes of one key can come from several tasks, or several rows can have one key");
+      text.details.push_back(
+          "because changes of one key can come from several tasks, or several rows can have one key");
       break;
     case NodeKind::kSink:
       text.title = node.relation + (node.key.empty() ? "" : " by key (" + NamesOf(node.key, *node.schema) + ")");
       break;
-    case NodeKind::kValues: text.title = std::to_string(node.values.rows()) + " rows"; break;
+    case NodeKind::kValues:
+      text.title = std::to_string(node.values.rows()) + " rows";
+      break;
   }
   if (const std::string state = StateOf(node); !state.empty()) text.details.push_back("state: " + state);
   return text;

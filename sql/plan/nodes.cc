@@ -68,7 +68,8 @@ Schema JoinedSchema(const PlanNode& join) {
 void RefreshSchema(PlanNode& node) {
   switch (node.kind) {
     case NodeKind::kScan:
-    case NodeKind::kValues: return;  // given at construction
+    case NodeKind::kValues:
+      return;  // given at construction
     case NodeKind::kProject: {
       std::vector<Field> fields;
       for (size_t i = 0; i < node.expressions.size(); ++i) {
@@ -78,14 +79,22 @@ void RefreshSchema(PlanNode& node) {
       node.schema = std::make_shared<Schema>(std::move(fields));
       return;
     }
-    case NodeKind::kJoin: node.schema = std::make_shared<Schema>(JoinFields(node)); return;
-    case NodeKind::kUnion: node.schema = std::make_shared<Schema>(UnionFields(node)); return;
-    case NodeKind::kAggregate: node.schema = std::make_shared<Schema>(AggregateFields(node)); return;
+    case NodeKind::kJoin:
+      node.schema = std::make_shared<Schema>(JoinFields(node));
+      return;
+    case NodeKind::kUnion:
+      node.schema = std::make_shared<Schema>(UnionFields(node));
+      return;
+    case NodeKind::kAggregate:
+      node.schema = std::make_shared<Schema>(AggregateFields(node));
+      return;
     case NodeKind::kFilter:
     case NodeKind::kNormalise:
     case NodeKind::kExchange:
     case NodeKind::kKeyOrder:
-    case NodeKind::kSink: node.schema = node.inputs[0]->schema; return;
+    case NodeKind::kSink:
+      node.schema = node.inputs[0]->schema;
+      return;
   }
 }
 

@@ -1,5 +1,5 @@
-// Construction of plan nodes with their output schema.  Properties (changelog, keys, distribution) are derived later, by
-// properties.h.
+// Construction of plan nodes with their output schema.  Properties (changelog, keys, distribution) are derived later,
+// by properties.h.
 #pragma once
 
 #include <string>

@@ -53,8 +53,9 @@ void PhysicalPlanner::Record(PlanNode& node, const Placement& placement) {
 }
 
 void PhysicalPlanner::Exchange(PlanPtr& input, Placement& placement, const std::vector<int>& key) {
-  const bool there = key.empty() ? placement.single
-                                 : std::find(placement.hashed.begin(), placement.hashed.end(), key) != placement.hashed.end();
+  const bool there = key.empty()
+                         ? placement.single
+                         : std::find(placement.hashed.begin(), placement.hashed.end(), key) != placement.hashed.end();
   if (there) return;
   const ChangelogMode mode = input->changelog;
   for (UniqueKey& unique : placement.keys) unique.strict = unique.strict && placement.OrderedBy(unique.columns);
@@ -89,7 +90,8 @@ Placement PhysicalPlanner::PlanScan(const PlanNode& node) {
   return placement;
 }
 
-// Where a side is spread by the join's columns in another order, the pairs follow that order, and the exchange is saved.
+// Where a side is spread by the join's columns in another order, the pairs follow that order, and the exchange is
+// saved.
 void PhysicalPlanner::ChooseKeyOrder(PlanNode& join, const Placement& left, const Placement& right) {
   for (size_t side = 0; side < 2; ++side) {
     const std::vector<int>& keys = side == 0 ? join.left_keys : join.right_keys;
@@ -133,7 +135,8 @@ Placement PhysicalPlanner::PlanAggregate(PlanPtr& node) {
   const std::vector<int> written = node->group_columns;
   std::vector<int> order = Iota(node->schema->size());
   for (const std::vector<int>& hashed : input.hashed) {
-    if (hashed.size() != written.size() || !std::is_permutation(hashed.begin(), hashed.end(), written.begin())) continue;
+    if (hashed.size() != written.size() || !std::is_permutation(hashed.begin(), hashed.end(), written.begin()))
+      continue;
     node->group_columns = hashed;
     for (size_t i = 0; i < written.size(); ++i) {
       order[i] = static_cast<int>(std::find(hashed.begin(), hashed.end(), written[i]) - hashed.begin());
@@ -205,12 +208,23 @@ Placement PhysicalPlanner::Plan(PlanPtr& node) {
         CheckVolatile(*node, *expression, node->changelog == ChangelogMode::kAppend);
       }
       break;
-    case NodeKind::kValues: placement.single = true; break;
-    case NodeKind::kJoin: placement = PlanJoin(*node); break;
-    case NodeKind::kAggregate: placement = PlanAggregate(node); break;
-    case NodeKind::kUnion: placement = PlanUnion(*node); break;
-    case NodeKind::kNormalise: placement = PlanNormalise(*node); break;
-    default: break;
+    case NodeKind::kValues:
+      placement.single = true;
+      break;
+    case NodeKind::kJoin:
+      placement = PlanJoin(*node);
+      break;
+    case NodeKind::kAggregate:
+      placement = PlanAggregate(node);
+      break;
+    case NodeKind::kUnion:
+      placement = PlanUnion(*node);
+      break;
+    case NodeKind::kNormalise:
+      placement = PlanNormalise(*node);
+      break;
+    default:
+      break;
   }
   RefreshSchema(*node);
   Record(*node, placement);

@@ -27,7 +27,7 @@ std::vector<int> Renumbered(const std::vector<int>& columns, const std::vector<i
 struct JoinKeys {
   const PlanNode& join;
   std::vector<UniqueKey> left;
-  std::vector<UniqueKey> right;  // renumbered for the output
+  std::vector<UniqueKey> right;    // renumbered for the output
   std::vector<int> left_columns;   // of the equalities
   std::vector<int> right_columns;  // renumbered
 };
@@ -66,7 +66,8 @@ void AddPairs(const JoinKeys& keys, Placement& output) {
     for (const UniqueKey& right : keys.right) {
       UniqueKey both{left.columns, left.strict && right.strict};
       both.columns.insert(both.columns.end(), right.columns.begin(), right.columns.end());
-      // A row extended with NULL has no partner's value: only columns of the side that is always there may stand for both.
+      // A row extended with NULL has no partner's value: only columns of the side that is always there may stand for
+      // both.
       if (inner || type == JoinType::kLeft) {
         output.keys.push_back(WithoutPartners(both, keys.left_columns, keys.right_columns));
       }
@@ -104,7 +105,8 @@ void AddSides(const JoinKeys& keys, Placement& output) {
 bool Placement::OrderedBy(const std::vector<int>& key) const {
   if (single) return true;
   if (!source_order.empty() && IsSubset(source_order, key)) return true;
-  return std::any_of(hashed.begin(), hashed.end(), [&](const std::vector<int>& columns) { return IsSubset(columns, key); });
+  return std::any_of(hashed.begin(), hashed.end(),
+                     [&](const std::vector<int>& columns) { return IsSubset(columns, key); });
 }
 
 void Placement::TidyKeys() {

@@ -27,14 +27,22 @@ class Pruner {
 
   Mapping Prune(PlanPtr& node, const ColumnSet& needed) {
     switch (node->kind) {
-      case NodeKind::kScan: return PruneScan(*node, needed);
-      case NodeKind::kFilter: return PruneFilter(*node, needed);
-      case NodeKind::kProject: return PruneProject(node, needed);
-      case NodeKind::kJoin: return PruneJoin(*node, needed);
-      case NodeKind::kAggregate: return PruneAggregate(*node, needed);
-      case NodeKind::kUnion: return PruneUnion(*node, needed);
-      case NodeKind::kNormalise: return PruneNormalise(*node, needed);
-      default: break;
+      case NodeKind::kScan:
+        return PruneScan(*node, needed);
+      case NodeKind::kFilter:
+        return PruneFilter(*node, needed);
+      case NodeKind::kProject:
+        return PruneProject(node, needed);
+      case NodeKind::kJoin:
+        return PruneJoin(*node, needed);
+      case NodeKind::kAggregate:
+        return PruneAggregate(*node, needed);
+      case NodeKind::kUnion:
+        return PruneUnion(*node, needed);
+      case NodeKind::kNormalise:
+        return PruneNormalise(*node, needed);
+      default:
+        break;
     }
     return Iota(node->schema->size());
   }
@@ -58,7 +66,8 @@ class Pruner {
     std::vector<int> kept;
     Mapping mapping(node.scan_columns.size(), -1);
     for (size_t i = 0; i < node.scan_columns.size(); ++i) {
-      const bool key = relation.changelog == ChangelogMode::kUpsert && Contains(relation.primary_key, node.scan_columns[i]);
+      const bool key =
+          relation.changelog == ChangelogMode::kUpsert && Contains(relation.primary_key, node.scan_columns[i]);
       if (!key && needed.count(static_cast<int>(i)) == 0) continue;
       mapping[i] = static_cast<int>(kept.size());
       kept.push_back(node.scan_columns[i]);
@@ -122,7 +131,8 @@ class Pruner {
     const Mapping right_mapping = PruneExactly(node.inputs[1], right);
     const int new_width = static_cast<int>(node.inputs[0]->schema->size());
     Mapping mapping = left_mapping;
-    for (size_t i = 0; i < right_width; ++i) mapping.push_back(right_mapping[i] < 0 ? -1 : right_mapping[i] + new_width);
+    for (size_t i = 0; i < right_width; ++i)
+      mapping.push_back(right_mapping[i] < 0 ? -1 : right_mapping[i] + new_width);
     node.left_keys = Mapped(node.left_keys, left_mapping);
     node.right_keys = Mapped(node.right_keys, right_mapping);
     if (node.condition != nullptr) node.condition = node.condition->Remap(mapping);

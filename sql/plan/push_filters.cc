@@ -10,7 +10,8 @@ using Conjuncts = std::vector<ExpressionPtr>;
 
 bool IsTrue(const Expression& expression) {
   const ColumnPtr literal = expression.Literal();
-  return literal != nullptr && !literal->IsNull(0) && literal->physical() == Physical::kBool && literal->bools()[0] != 0;
+  return literal != nullptr && !literal->IsNull(0) && literal->physical() == Physical::kBool &&
+         literal->bools()[0] != 0;
 }
 
 void AddConjuncts(const ExpressionPtr& condition, Conjuncts& conjuncts) {
@@ -153,9 +154,12 @@ PlanPtr Push(PlanPtr node, Conjuncts conjuncts) {
       all.insert(all.end(), conjuncts.begin(), conjuncts.end());
       return Push(node->inputs[0], std::move(all));
     }
-    case NodeKind::kProject: return PushProject(std::move(node), conjuncts);
-    case NodeKind::kJoin: return PushJoin(std::move(node), std::move(conjuncts));
-    case NodeKind::kAggregate: return PushAggregate(std::move(node), conjuncts);
+    case NodeKind::kProject:
+      return PushProject(std::move(node), conjuncts);
+    case NodeKind::kJoin:
+      return PushJoin(std::move(node), std::move(conjuncts));
+    case NodeKind::kAggregate:
+      return PushAggregate(std::move(node), conjuncts);
     case NodeKind::kUnion: {
       for (PlanPtr& input : node->inputs) input = Push(input, conjuncts);
       RefreshSchema(*node);
@@ -166,7 +170,8 @@ PlanPtr Push(PlanPtr node, Conjuncts conjuncts) {
       RefreshSchema(*node);
       return node;
     }
-    default: return Wrap(std::move(node), conjuncts);
+    default:
+      return Wrap(std::move(node), conjuncts);
   }
 }
 

@@ -7,11 +7,11 @@ namespace weir {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 using testing::Errors;
 using testing::Find;
+using ::testing::HasSubstr;
 using testing::PlanQueries;
+using ::testing::StartsWith;
 
 struct Wrong {
   const char* select;
@@ -43,50 +43,56 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Types, WrongSelectTest,
-    ::testing::Values(
-        Wrong{"SELECT id FROM t WHERE id = k", "1:43: cannot compare bigint with string"},
-        Wrong{"SELECT id FROM t WHERE id", "1:40: WHERE needs a condition, and this is a bigint"},
-        Wrong{"SELECT lowr(k) FROM t", "1:24: function lowr(string) does not exist; did you mean lower"},
-        Wrong{"SELECT id FROM t UNION ALL SELECT id, w FROM u", "1:34: the two sides of UNION have 1 and 2 columns"},
-        Wrong{"SELECT id FROM t UNION ALL SELECT k FROM t", "1:34: column 1 of UNION (id) is bigint on the left and string"},
-        Wrong{"SELECT CAST(k AS numeric) FROM t", "1:24: give numeric a precision"},
-        Wrong{"SELECT 99999999999999999999999999999999999999999 FROM t", "1:24: the number 9999"},
-        Wrong{"SELECT count(*) FILTER (WHERE v) FROM t", "1:47: FILTER needs a condition"},
-        Wrong{"SELECT sum(k) FROM t", "1:24: function sum(string) does not exist"},
-        Wrong{"SELECT max(v > 1) FROM t", "1:24: function max(boolean) does not exist"},
-        Wrong{"VALUES (1), ('a', 2)", "1:30: the rows of VALUES have different numbers of columns"},
-        Wrong{"SELECT now() AS n FROM l", "1:13: now() has another value each time"}));
+    ::testing::Values(Wrong{"SELECT id FROM t WHERE id = k", "1:43: cannot compare bigint with string"},
+                      Wrong{"SELECT id FROM t WHERE id", "1:40: WHERE needs a condition, and this is a bigint"},
+                      Wrong{"SELECT lowr(k) FROM t", "1:24: function lowr(string) does not exist; did you mean lower"},
+                      Wrong{"SELECT id FROM t UNION ALL SELECT id, w FROM u",
+                            "1:34: the two sides of UNION have 1 and 2 columns"},
+                      Wrong{"SELECT id FROM t UNION ALL SELECT k FROM t",
+                            "1:34: column 1 of UNION (id) is bigint on the left and string"},
+                      Wrong{"SELECT CAST(k AS numeric) FROM t", "1:24: give numeric a precision"},
+                      Wrong{"SELECT 99999999999999999999999999999999999999999 FROM t", "1:24: the number 9999"},
+                      Wrong{"SELECT count(*) FILTER (WHERE v) FROM t", "1:47: FILTER needs a condition"},
+                      Wrong{"SELECT sum(k) FROM t", "1:24: function sum(string) does not exist"},
+                      Wrong{"SELECT max(v > 1) FROM t", "1:24: function max(boolean) does not exist"},
+                      Wrong{"VALUES (1), ('a', 2)", "1:30: the rows of VALUES have different numbers of columns"},
+                      Wrong{"SELECT now() AS n FROM l", "1:13: now() has another value each time"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Groups, WrongSelectTest,
-    ::testing::Values(
-        Wrong{"SELECT k, v FROM t GROUP BY k", "1:27: column t.v must be in GROUP BY"},
-        Wrong{"SELECT id, count(*) FROM t", "1:24: column t.id must be in GROUP BY"},
-        Wrong{"SELECT k FROM t GROUP BY 2", "1:42: GROUP BY 2 is no item of SELECT, which has 1"},
-        Wrong{"SELECT count(*) FROM t GROUP BY 1", "1:24: aggregates are not allowed in GROUP BY"},
-        Wrong{"SELECT count(sum(v)) FROM t", "1:30: aggregates cannot be nested"},
-        Wrong{"SELECT id FROM t WHERE count(*) > 1", "1:40: aggregates are not allowed in WHERE; use HAVING"},
-        Wrong{"SELECT string_agg(k, ',') FROM t", "1:24: aggregate string_agg is not supported yet"},
-        Wrong{"SELECT lower(DISTINCT k) FROM t", "1:24: *, DISTINCT and FILTER belong to aggregates"}));
+    ::testing::Values(Wrong{"SELECT k, v FROM t GROUP BY k", "1:27: column t.v must be in GROUP BY"},
+                      Wrong{"SELECT id, count(*) FROM t", "1:24: column t.id must be in GROUP BY"},
+                      Wrong{"SELECT k FROM t GROUP BY 2", "1:42: GROUP BY 2 is no item of SELECT, which has 1"},
+                      Wrong{"SELECT count(*) FROM t GROUP BY 1", "1:24: aggregates are not allowed in GROUP BY"},
+                      Wrong{"SELECT count(sum(v)) FROM t", "1:30: aggregates cannot be nested"},
+                      Wrong{"SELECT id FROM t WHERE count(*) > 1",
+                            "1:40: aggregates are not allowed in WHERE; use HAVING"},
+                      Wrong{"SELECT string_agg(k, ',') FROM t", "1:24: aggregate string_agg is not supported yet"},
+                      Wrong{"SELECT lower(DISTINCT k) FROM t", "1:24: *, DISTINCT and FILTER belong to aggregates"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Subqueries, WrongSelectTest,
     ::testing::Values(
         Wrong{"SELECT (SELECT max(w) FROM u) AS m FROM t", "1:24: a subquery as a value is not supported yet"},
-        Wrong{"SELECT id FROM t WHERE v > 1 OR EXISTS (SELECT 1 FROM u)", "1:49: EXISTS and IN (SELECT ...) are supported only"},
+        Wrong{"SELECT id FROM t WHERE v > 1 OR EXISTS (SELECT 1 FROM u)",
+              "1:49: EXISTS and IN (SELECT ...) are supported only"},
         Wrong{"SELECT id FROM t WHERE NOT (v > 1 AND EXISTS (SELECT 1 FROM u))", "1:55: EXISTS and IN (SELECT ...)"},
         Wrong{"SELECT t.id FROM t JOIN u ON EXISTS (SELECT 1 FROM n)", "1:46: EXISTS and IN (SELECT ...)"},
-        Wrong{"SELECT id FROM t WHERE id NOT IN (SELECT id FROM u)", "1:43: NOT IN gives no row at all when the subquery has a NULL"},
-        Wrong{"SELECT id FROM t WHERE id IN (SELECT id, w FROM u)", "1:43: the subquery of IN has 2 columns, and 1 stand"},
+        Wrong{"SELECT id FROM t WHERE id NOT IN (SELECT id FROM u)",
+              "1:43: NOT IN gives no row at all when the subquery has a NULL"},
+        Wrong{"SELECT id FROM t WHERE id IN (SELECT id, w FROM u)",
+              "1:43: the subquery of IN has 2 columns, and 1 stand"},
         Wrong{"SELECT id FROM t WHERE k IN (SELECT id FROM u)", "1:42: cannot compare string with bigint"},
-        Wrong{"SELECT id FROM t WHERE id IN (SELECT max(w) FROM u WHERE u.id = t.id)", "1:81: t.id belongs to the outer query"}));
+        Wrong{"SELECT id FROM t WHERE id IN (SELECT max(w) FROM u WHERE u.id = t.id)",
+              "1:81: t.id belongs to the outer query"}));
 
 TEST(BindTest, ErrorsOfAllQueriesAreReportedTogether) {
-  EXPECT_EQ(Errors({"INSERT INTO out SELECT idd, vv FROM t", "INSERT INTO outt SELECT id FROM t", "INSERT INTO t SELECT 1"}),
-            "1:24: column idd does not exist; did you mean id?\n"
-            "1:29: column vv does not exist; did you mean v?\n"
-            "query 1 1:13: sink outt does not exist; did you mean out?\n"
-            "query 2 1:13: t is a source; INSERT INTO takes a sink");
+  EXPECT_EQ(
+      Errors({"INSERT INTO out SELECT idd, vv FROM t", "INSERT INTO outt SELECT id FROM t", "INSERT INTO t SELECT 1"}),
+      "1:24: column idd does not exist; did you mean id?\n"
+      "1:29: column vv does not exist; did you mean v?\n"
+      "query 1 1:13: sink outt does not exist; did you mean out?\n"
+      "query 2 1:13: t is a source; INSERT INTO takes a sink");
 }
 
 TEST(BindTest, InsertNamesTheColumnsOfTheOutput) {
@@ -122,7 +128,8 @@ TEST(BindTest, StarsGiveMergedColumnsFirst) {
               ElementsAre("id bigint", "k string", "v bigint", "ts timestamp(3)", "w bigint"));
   EXPECT_THAT(Columns("SELECT * FROM u NATURAL RIGHT JOIN t"),
               ElementsAre("id bigint", "w bigint", "k string", "v bigint", "ts timestamp(3)"));
-  EXPECT_THAT(Columns("SELECT u.*, t.v FROM t FULL JOIN u USING (id)"), ElementsAre("id bigint", "w bigint", "v bigint"));
+  EXPECT_THAT(Columns("SELECT u.*, t.v FROM t FULL JOIN u USING (id)"),
+              ElementsAre("id bigint", "w bigint", "v bigint"));
 }
 
 TEST(BindTest, LiteralsHaveTheSmallestTypeThatPostgresGives) {
@@ -132,23 +139,28 @@ TEST(BindTest, LiteralsHaveTheSmallestTypeThatPostgresGives) {
 }
 
 TEST(BindTest, AggregatesHaveTheTypesOfPostgres) {
-  EXPECT_THAT(Columns("SELECT count(*) AS a, sum(i) AS b, sum(b) AS c, sum(c) AS d, sum(d) AS e, avg(i) AS f, avg(d) AS g, "
-                      "min(s) AS h, avg(c) AS i FROM n"),
-              ElementsAre("a bigint not null", "b bigint", "c decimal(38,0)", "d decimal(38,2)", "e double",
-                          "f decimal(38,16)", "g double", "h smallint", "i decimal(38,16)"));
+  EXPECT_THAT(
+      Columns("SELECT count(*) AS a, sum(i) AS b, sum(b) AS c, sum(c) AS d, sum(d) AS e, avg(i) AS f, avg(d) AS g, "
+              "min(s) AS h, avg(c) AS i FROM n"),
+      ElementsAre("a bigint not null", "b bigint", "c decimal(38,0)", "d decimal(38,2)", "e double", "f decimal(38,16)",
+                  "g double", "h smallint", "i decimal(38,16)"));
 }
 
 TEST(BindTest, UnionTakesTheCommonType) {
-  EXPECT_THAT(Columns("SELECT i AS a, NULL AS b FROM n UNION ALL SELECT b, s FROM n"), ElementsAre("a bigint", "b smallint"));
+  EXPECT_THAT(Columns("SELECT i AS a, NULL AS b FROM n UNION ALL SELECT b, s FROM n"),
+              ElementsAre("a bigint", "b smallint"));
 }
 
 TEST(BindTest, NumericWithoutPrecisionKeepsTheScale) {
-  EXPECT_THAT(Columns("SELECT c::numeric AS a, i::numeric AS b FROM n"), ElementsAre("a decimal(6,2)", "b decimal(10,0)"));
+  EXPECT_THAT(Columns("SELECT c::numeric AS a, i::numeric AS b FROM n"),
+              ElementsAre("a decimal(6,2)", "b decimal(10,0)"));
 }
 
 TEST(BindTest, GroupByTakesNumbersAliasesAndExpressions) {
-  EXPECT_THAT(Columns("SELECT v + 1 AS x, count(*) AS n FROM t GROUP BY 1"), ElementsAre("x bigint", "n bigint not null"));
-  EXPECT_THAT(Columns("SELECT v + 1 AS x, count(*) AS n FROM t GROUP BY x"), ElementsAre("x bigint", "n bigint not null"));
+  EXPECT_THAT(Columns("SELECT v + 1 AS x, count(*) AS n FROM t GROUP BY 1"),
+              ElementsAre("x bigint", "n bigint not null"));
+  EXPECT_THAT(Columns("SELECT v + 1 AS x, count(*) AS n FROM t GROUP BY x"),
+              ElementsAre("x bigint", "n bigint not null"));
   EXPECT_THAT(Columns("SELECT (v + 1) * 2 AS x FROM t GROUP BY v + 1"), ElementsAre("x bigint"));
 }
 
@@ -159,7 +171,8 @@ TEST(BindTest, NotInIsAnAntiJoinWhenNothingCanBeNull) {
 }
 
 TEST(BindTest, EqualAggregatesAreComputedOnce) {
-  const PlanOutcome outcome = PlanQueries({"INSERT INTO out SELECT k, sum(v) AS a, sum(v) + 1 AS b FROM t GROUP BY k HAVING sum(v) > 3"});
+  const PlanOutcome outcome =
+      PlanQueries({"INSERT INTO out SELECT k, sum(v) AS a, sum(v) + 1 AS b FROM t GROUP BY k HAVING sum(v) > 3"});
   ASSERT_TRUE(outcome.errors.empty());
   EXPECT_EQ(Find(outcome, "aggregate-1")->calls.size(), 1u);
 }

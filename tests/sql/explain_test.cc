@@ -46,51 +46,64 @@ INSTANTIATE_TEST_SUITE_P(
     Joins, GoldenExplainTest,
     ::testing::Values(
         Golden{"attribution",
-               {"INSERT INTO out SELECT o.order_id, o.user_id, o.amount, o.ts, v.visit_id, v.channel, v.page, v.ts AS visit_ts, "
+               {"INSERT INTO out SELECT o.order_id, o.user_id, o.amount, o.ts, v.visit_id, v.channel, v.page, v.ts AS "
+                "visit_ts, "
                 "o.ds FROM orders o JOIN visits v ON o.user_id = v.user_id AND o.ds = v.ds"}},
         Golden{"attribution_upsert",
-               {"INSERT INTO ups SELECT o.order_id, o.user_id, v.visit_id, o.ds FROM orders o JOIN visits v ON o.user_id = "
+               {"INSERT INTO ups SELECT o.order_id, o.user_id, v.visit_id, o.ds FROM orders o JOIN visits v ON "
+                "o.user_id = "
                 "v.user_id AND o.ds = v.ds WHERE o.amount > 10 AND v.channel = 'app'"}},
         Golden{"join_inner", {std::string("INSERT INTO out ") + kJoined + "JOIN r ON l.k = r.k"}},
         Golden{"join_left", {std::string("INSERT INTO out ") + kJoined + "LEFT JOIN r ON l.k = r.k AND l.v < r.w"}},
         Golden{"join_right", {std::string("INSERT INTO out ") + kJoined + "RIGHT JOIN r ON l.k = r.k AND l.v < r.w"}},
         Golden{"join_full", {std::string("INSERT INTO out ") + kJoined + "FULL JOIN r ON l.k = r.k AND l.v < r.w"}},
-        Golden{"join_semi", {"INSERT INTO out SELECT l.id FROM l WHERE EXISTS (SELECT 1 FROM r WHERE l.k = r.k AND l.v < r.w)"}},
+        Golden{"join_semi",
+               {"INSERT INTO out SELECT l.id FROM l WHERE EXISTS (SELECT 1 FROM r WHERE l.k = r.k AND l.v < r.w)"}},
         Golden{"join_anti", {"INSERT INTO out SELECT l.id FROM l WHERE NOT EXISTS (SELECT 1 FROM r WHERE l.k = r.k)"}},
         Golden{"join_duplicates", {"INSERT INTO out SELECT a.v, b.v AS bv FROM bag a JOIN bag b ON a.k = b.k"}},
         Golden{"join_types", {"INSERT INTO out SELECT x.i, y.b FROM n x JOIN n y ON x.i = y.c AND x.i = y.d"}},
         Golden{"join_null_safe", {"INSERT INTO out SELECT l.id, r.w FROM l JOIN r ON l.k IS NOT DISTINCT FROM r.k"}},
         Golden{"join_interval",
-               {"INSERT INTO out SELECT x.id, y.v FROM t x JOIN t y ON x.k = y.k AND y.ts BETWEEN x.ts AND x.ts + INTERVAL '5 "
+               {"INSERT INTO out SELECT x.id, y.v FROM t x JOIN t y ON x.k = y.k AND y.ts BETWEEN x.ts AND x.ts + "
+                "INTERVAL '5 "
                 "seconds'"}},
-        Golden{"join_chain", {"INSERT INTO out SELECT u1.id, t.v, u2.w FROM u u1 LEFT JOIN t ON u1.id = t.id LEFT JOIN u u2 ON "
-                              "u1.id = u2.id"}},
-        Golden{"join_subquery", {"INSERT INTO out SELECT s.ds, v.page FROM (SELECT ds, amount FROM orders) AS s JOIN visits v ON "
-                                 "s.ds = v.ds"}},
+        Golden{"join_chain",
+               {"INSERT INTO out SELECT u1.id, t.v, u2.w FROM u u1 LEFT JOIN t ON u1.id = t.id LEFT JOIN u u2 ON "
+                "u1.id = u2.id"}},
+        Golden{"join_subquery",
+               {"INSERT INTO out SELECT s.ds, v.page FROM (SELECT ds, amount FROM orders) AS s JOIN visits v ON "
+                "s.ds = v.ds"}},
         Golden{"join_cross", {"INSERT INTO out SELECT t.v, u.w FROM t, u WHERE t.v < u.w"}},
         Golden{"join_using_full", {"INSERT INTO out SELECT id, v, w FROM t FULL JOIN u USING (id)"}},
-        Golden{"join_then_count", {"INSERT INTO out SELECT count(*) AS n FROM (SELECT l.id FROM l FULL JOIN r ON l.k = r.k) AS x"}},
+        Golden{"join_then_count",
+               {"INSERT INTO out SELECT count(*) AS n FROM (SELECT l.id FROM l FULL JOIN r ON l.k = r.k) AS x"}},
         Golden{"join_key_order", {"INSERT INTO by_id SELECT l.id, r.w FROM l JOIN r ON l.k = r.id"}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Others, GoldenExplainTest,
     ::testing::Values(
-        Golden{"aggregate", {"INSERT INTO out SELECT k, count(*) AS n, sum(v) AS s, avg(v) AS a, count(DISTINCT id) FILTER (WHERE v > "
-                             "1) AS c FROM t WHERE v + 1 > 3 GROUP BY k HAVING count(*) > 1"}},
+        Golden{
+            "aggregate",
+            {"INSERT INTO out SELECT k, count(*) AS n, sum(v) AS s, avg(v) AS a, count(DISTINCT id) FILTER (WHERE v > "
+             "1) AS c FROM t WHERE v + 1 > 3 GROUP BY k HAVING count(*) > 1"}},
         Golden{"aggregate_global", {"INSERT INTO out SELECT count(*) AS n, max(v) AS m FROM l"}},
-        Golden{"aggregate_of_aggregate", {"INSERT INTO out SELECT n, count(*) AS c FROM (SELECT k, count(*) AS n FROM t GROUP BY k) "
-                                          "AS x GROUP BY n"}},
+        Golden{"aggregate_of_aggregate",
+               {"INSERT INTO out SELECT n, count(*) AS c FROM (SELECT k, count(*) AS n FROM t GROUP BY k) "
+                "AS x GROUP BY n"}},
         Golden{"distinct", {"INSERT INTO out SELECT DISTINCT k FROM t"}},
         Golden{"union_all", {"INSERT INTO out SELECT id, v FROM t UNION ALL SELECT id, w FROM u"}},
         Golden{"union_distinct", {"INSERT INTO out SELECT id, '1' AS typ FROM l UNION SELECT id, '2' AS typ FROM r"}},
         Golden{"union_single", {"INSERT INTO out SELECT count(*) AS n FROM t UNION ALL SELECT w FROM u"}},
-        Golden{"views", {"CREATE VIEW s (a, b) AS SELECT k, sum(v) FROM t GROUP BY k", "INSERT INTO ups SELECT * FROM s",
-                         "INSERT INTO ups WITH c AS (SELECT a, b FROM s WHERE a > 'x') SELECT c1.a, c2.b FROM c c1 JOIN c c2 ON "
-                         "c1.a = c2.a"}},
-        Golden{"in_and_exists", {"INSERT INTO out SELECT l.id FROM l WHERE l.id IN (SELECT b FROM n WHERE i = 3) AND NOT EXISTS (SELECT "
-                                 "1 FROM u WHERE u.id = l.id AND u.w > l.v AND u.w < 7)"}},
-        Golden{"normalise_shared", {"INSERT INTO out SELECT * FROM orders", "INSERT INTO ups SELECT * FROM orders WHERE amount > 5",
-                                    "INSERT INTO ups SELECT * FROM orders"}},
+        Golden{"views",
+               {"CREATE VIEW s (a, b) AS SELECT k, sum(v) FROM t GROUP BY k", "INSERT INTO ups SELECT * FROM s",
+                "INSERT INTO ups WITH c AS (SELECT a, b FROM s WHERE a > 'x') SELECT c1.a, c2.b FROM c c1 JOIN c c2 ON "
+                "c1.a = c2.a"}},
+        Golden{"in_and_exists",
+               {"INSERT INTO out SELECT l.id FROM l WHERE l.id IN (SELECT b FROM n WHERE i = 3) AND NOT EXISTS (SELECT "
+                "1 FROM u WHERE u.id = l.id AND u.w > l.v AND u.w < 7)"}},
+        Golden{"normalise_shared",
+               {"INSERT INTO out SELECT * FROM orders", "INSERT INTO ups SELECT * FROM orders WHERE amount > 5",
+                "INSERT INTO ups SELECT * FROM orders"}},
         Golden{"values", {"INSERT INTO out SELECT a, b FROM (VALUES (1, 'a'), (2, NULL)) AS x (a, b) WHERE a > 1"}}));
 
 TEST(ExplainTest, JsonNamesEveryOperatorOnce) {

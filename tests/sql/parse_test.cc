@@ -1,18 +1,17 @@
-#include "sql/parse/parser.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <thread>
 
+#include "sql/parse/parser.h"
 #include "tests/sql/planning.h"
 
 namespace weir {
 namespace {
 
+using testing::Errors;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using testing::Errors;
 
 TEST(SourceTextTest, PlacesCountCharactersAndLines) {
   const SourceText source("SELECT 'é',\n  b");
@@ -95,8 +94,10 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"INSERT INTO out SELECT id FROM t INTERSECT SELECT id FROM u", "1:34: INTERSECT is not supported"},
         Refused{"INSERT INTO out SELECT id FROM t EXCEPT SELECT id FROM u", "1:34: EXCEPT is not supported"},
         Refused{"INSERT INTO out WITH RECURSIVE r AS (SELECT 1 AS n) SELECT n FROM r", "1:22: WITH RECURSIVE"},
-        Refused{"INSERT INTO out SELECT id FROM t WHERE v > ALL (SELECT w FROM u)", "1:42: ANY and ALL over a subquery"},
-        Refused{"INSERT INTO out SELECT id FROM t WHERE v > ANY (SELECT w FROM u)", "1:42: ANY and ALL over a subquery"},
+        Refused{"INSERT INTO out SELECT id FROM t WHERE v > ALL (SELECT w FROM u)",
+                "1:42: ANY and ALL over a subquery"},
+        Refused{"INSERT INTO out SELECT id FROM t WHERE v > ANY (SELECT w FROM u)",
+                "1:42: ANY and ALL over a subquery"},
         Refused{"INSERT INTO out SELECT id FROM t, LATERAL (SELECT w FROM u) AS x", "1:35: LATERAL is not supported"},
         Refused{"INSERT INTO out SELECT string_agg(k, ',' ORDER BY v) FROM t", "1:24: ORDER BY within an aggregate"},
         Refused{"INSERT INTO out SELECT sum(DISTINCT v ORDER BY v) FROM t", "1:24: ORDER BY within an aggregate"},

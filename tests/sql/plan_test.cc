@@ -9,10 +9,10 @@ namespace weir {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using testing::Errors;
 using testing::Find;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using testing::Outline;
 using testing::PlanQueries;
 
@@ -32,18 +32,21 @@ TEST(PushFiltersTest, OnConditionsOfALeftJoinStayUnlessTheyAreOfTheRightSide) {
 }
 
 TEST(PushFiltersTest, WhereOverTheSideThatMayBeMissingStaysAboveOrMakesTheJoinInner) {
-  const PlanOutcome keeps = PlanQueries({"INSERT INTO out SELECT l.id FROM l LEFT JOIN r ON l.k = r.k WHERE r.w IS NULL"});
+  const PlanOutcome keeps =
+      PlanQueries({"INSERT INTO out SELECT l.id FROM l LEFT JOIN r ON l.k = r.k WHERE r.w IS NULL"});
   EXPECT_EQ(Find(keeps, "join-1")->join_type, JoinType::kLeft);
   EXPECT_EQ(Find(keeps, "filter-1")->inputs[0]->id, "join-1");
-  const PlanOutcome rejects = PlanQueries({"INSERT INTO out SELECT l.id FROM l LEFT JOIN r ON l.k = r.k WHERE r.w > 1"});
+  const PlanOutcome rejects =
+      PlanQueries({"INSERT INTO out SELECT l.id FROM l LEFT JOIN r ON l.k = r.k WHERE r.w > 1"});
   EXPECT_EQ(Find(rejects, "join-1")->join_type, JoinType::kInner);
   const PlanOutcome half = PlanQueries({"INSERT INTO out SELECT l.id FROM l FULL JOIN r ON l.k = r.k WHERE r.w > 1"});
   EXPECT_EQ(Find(half, "join-1")->join_type, JoinType::kRight);
 }
 
 TEST(PushFiltersTest, GoBelowAGroupingOnlyByItsColumns) {
-  EXPECT_EQ(Outline("INSERT INTO out SELECT * FROM (SELECT k, count(*) AS n FROM t GROUP BY k) AS x WHERE k = 'a' AND n > 1"),
-            "sink-out(project-1(filter-2(aggregate-1(exchange-1(filter-1(scan-t))))))");
+  EXPECT_EQ(
+      Outline("INSERT INTO out SELECT * FROM (SELECT k, count(*) AS n FROM t GROUP BY k) AS x WHERE k = 'a' AND n > 1"),
+      "sink-out(project-1(filter-2(aggregate-1(exchange-1(filter-1(scan-t))))))");
 }
 
 TEST(PushFiltersTest, ConstantPartsAreFolded) {
@@ -74,7 +77,8 @@ TEST(JoinKeysTest, KeysHaveOneType) {
 }
 
 TEST(JoinKeysTest, IsNotDistinctFromIsANullSafeKey) {
-  const PlanOutcome outcome = PlanQueries({"INSERT INTO out SELECT l.id FROM l JOIN r ON l.k IS NOT DISTINCT FROM r.k"});
+  const PlanOutcome outcome =
+      PlanQueries({"INSERT INTO out SELECT l.id FROM l JOIN r ON l.k IS NOT DISTINCT FROM r.k"});
   EXPECT_THAT(Find(outcome, "join-1")->null_safe, ElementsAre(true));
 }
 
@@ -87,8 +91,9 @@ TEST(JoinKeysTest, AJoinWithoutEqualityIsGathered) {
 }
 
 TEST(PruneTest, ScansReadWhatIsUsedAndKeysOfUpserts) {
-  const PlanOutcome outcome = PlanQueries({"INSERT INTO out SELECT o.amount, v.channel FROM orders o JOIN visits v ON "
-                                           "o.user_id = v.user_id AND o.ds = v.ds"});
+  const PlanOutcome outcome =
+      PlanQueries({"INSERT INTO out SELECT o.amount, v.channel FROM orders o JOIN visits v ON "
+                   "o.user_id = v.user_id AND o.ds = v.ds"});
   ASSERT_TRUE(outcome.errors.empty());
   EXPECT_THAT(Find(outcome, "scan-orders")->scan_columns, ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(Find(outcome, "scan-visits")->scan_columns, ElementsAre(0, 1, 2, 3));
@@ -109,8 +114,9 @@ TEST(PruneTest, UnusedAggregatesAreDropped) {
 }
 
 TEST(ShareTest, ASourceIsReadOnce) {
-  const PlanOutcome outcome = PlanQueries({"INSERT INTO out SELECT id FROM t", "INSERT INTO out SELECT v FROM t WHERE v > 1",
-                                           "INSERT INTO out SELECT x.v FROM t x JOIN t y ON x.id = y.id"});
+  const PlanOutcome outcome =
+      PlanQueries({"INSERT INTO out SELECT id FROM t", "INSERT INTO out SELECT v FROM t WHERE v > 1",
+                   "INSERT INTO out SELECT x.v FROM t x JOIN t y ON x.id = y.id"});
   ASSERT_TRUE(outcome.errors.empty());
   const PlanPtr scan = Find(outcome.plan.sinks[0], "scan-t");
   EXPECT_EQ(Find(outcome.plan.sinks[1], "scan-t"), scan);
@@ -121,21 +127,24 @@ TEST(ShareTest, ASourceIsReadOnce) {
 }
 
 TEST(ShareTest, AViewReadTwiceIsComputedOnce) {
-  const PlanOutcome outcome = PlanQueries({"CREATE VIEW s AS SELECT k, sum(v) AS a FROM t GROUP BY k",
-                                           "INSERT INTO out SELECT * FROM s", "INSERT INTO out SELECT * FROM s WHERE a > 1"});
+  const PlanOutcome outcome =
+      PlanQueries({"CREATE VIEW s AS SELECT k, sum(v) AS a FROM t GROUP BY k", "INSERT INTO out SELECT * FROM s",
+                   "INSERT INTO out SELECT * FROM s WHERE a > 1"});
   ASSERT_TRUE(outcome.errors.empty());
   EXPECT_EQ(Find(outcome.plan.sinks[0], "aggregate-1"), Find(outcome.plan.sinks[1], "aggregate-1"));
 }
 
 TEST(NormaliseTest, AnUpsertJoinedWithinItsKeyNeedsNone) {
-  EXPECT_EQ(Outline("INSERT INTO out SELECT o.order_id, v.page FROM orders o JOIN visits v ON o.user_id = v.user_id AND o.ds = v.ds"),
+  EXPECT_EQ(Outline("INSERT INTO out SELECT o.order_id, v.page FROM orders o JOIN visits v ON o.user_id = v.user_id "
+                    "AND o.ds = v.ds"),
             "sink-out(project-1(join-1(exchange-1(scan-orders), exchange-2(scan-visits))))");
 }
 
 TEST(NormaliseTest, AnUpsertJoinedOutsideItsKeyNeedsOne) {
-  EXPECT_EQ(Outline("INSERT INTO out SELECT o.order_id, u.w FROM orders o JOIN u ON o.order_id = u.id AND o.amount = u.w"),
-            "sink-out(project-3(join-1(exchange-2(project-1(normalise-orders(exchange-1(scan-orders)))), "
-            "exchange-3(project-2(scan-u)))))");
+  EXPECT_EQ(
+      Outline("INSERT INTO out SELECT o.order_id, u.w FROM orders o JOIN u ON o.order_id = u.id AND o.amount = u.w"),
+      "sink-out(project-3(join-1(exchange-2(project-1(normalise-orders(exchange-1(scan-orders)))), "
+      "exchange-3(project-2(scan-u)))))");
 }
 
 TEST(NormaliseTest, AFilterOnOtherColumnsNeedsOne) {
@@ -145,7 +154,8 @@ TEST(NormaliseTest, AFilterOnOtherColumnsNeedsOne) {
 }
 
 TEST(NormaliseTest, AnAggregateAndAFullSinkNeedOne) {
-  EXPECT_THAT(Outline("INSERT INTO out SELECT user_id, count(*) AS n FROM orders GROUP BY user_id"), HasSubstr("normalise-orders"));
+  EXPECT_THAT(Outline("INSERT INTO out SELECT user_id, count(*) AS n FROM orders GROUP BY user_id"),
+              HasSubstr("normalise-orders"));
   EXPECT_THAT(Outline("INSERT INTO out SELECT * FROM orders"), HasSubstr("normalise-orders"));
   EXPECT_EQ(Outline("INSERT INTO ups SELECT * FROM orders"), "sink-ups(scan-orders)");
 }
@@ -159,14 +169,16 @@ TEST(ExchangeTest, AnAggregateOnTheKeysOfAJoinNeedsNone) {
   EXPECT_EQ(Outline("INSERT INTO out SELECT o.user_id, o.ds, count(*) AS n" + from + "o.user_id, o.ds"),
             "sink-out(project-2(aggregate-1(project-1(join-1(exchange-1(scan-orders), exchange-2(scan-visits))))))");
   // In another order the groups follow the exchange.
-  const PlanOutcome outcome = PlanQueries({"INSERT INTO out SELECT v.ds, v.user_id, count(*) AS n" + from + "v.ds, v.user_id"});
+  const PlanOutcome outcome =
+      PlanQueries({"INSERT INTO out SELECT v.ds, v.user_id, count(*) AS n" + from + "v.ds, v.user_id"});
   ASSERT_TRUE(outcome.errors.empty());
   EXPECT_EQ(Find(outcome, "exchange-3"), nullptr);
   EXPECT_EQ((*outcome.plan.sinks[0]->schema)[0].name, "ds");
 }
 
 TEST(ExchangeTest, AnOuterJoinIsSpreadByTheSideThatIsAlwaysThere) {
-  const std::string select = "INSERT INTO out SELECT r.k AS k, count(*) AS n FROM l LEFT JOIN r ON l.k = r.k GROUP BY r.k";
+  const std::string select =
+      "INSERT INTO out SELECT r.k AS k, count(*) AS n FROM l LEFT JOIN r ON l.k = r.k GROUP BY r.k";
   EXPECT_THAT(Outline(select), HasSubstr("aggregate-1(exchange-3("));
   EXPECT_THAT(Outline("INSERT INTO out SELECT l.k, count(*) AS n FROM l LEFT JOIN r ON l.k = r.k GROUP BY l.k"),
               HasSubstr("aggregate-1(project-1(join-1"));
@@ -175,8 +187,9 @@ TEST(ExchangeTest, AnOuterJoinIsSpreadByTheSideThatIsAlwaysThere) {
 }
 
 TEST(ExchangeTest, AChainOfJoinsOnOneKeyIsExchangedOnce) {
-  EXPECT_EQ(Outline("INSERT INTO out SELECT l.id, r.w, bag.v FROM l JOIN r ON l.k = r.k JOIN bag ON bag.k = r.k"),
-            "sink-out(project-2(join-2(project-1(join-1(exchange-1(scan-l), exchange-2(scan-r))), exchange-3(scan-bag))))");
+  EXPECT_EQ(
+      Outline("INSERT INTO out SELECT l.id, r.w, bag.v FROM l JOIN r ON l.k = r.k JOIN bag ON bag.k = r.k"),
+      "sink-out(project-2(join-2(project-1(join-1(exchange-1(scan-l), exchange-2(scan-r))), exchange-3(scan-bag))))");
 }
 
 TEST(UniqueKeyTest, RowsAreReplacedOnlyByKeysThatHoldAtEveryMoment) {
@@ -197,10 +210,14 @@ TEST(UniqueKeyTest, RowsWithoutAKeyAndAppendedRowsAreNotReplaced) {
 }
 
 TEST(UniqueKeyTest, ModesFollowTheInputs) {
-  EXPECT_EQ(PlanQueries({"INSERT INTO out SELECT t.v FROM t JOIN u ON t.id = u.id"}).plan.sinks[0]->changelog, ChangelogMode::kAppend);
-  EXPECT_EQ(PlanQueries({"INSERT INTO out SELECT t.v FROM t LEFT JOIN u ON t.id = u.id"}).plan.sinks[0]->changelog, ChangelogMode::kFull);
-  EXPECT_EQ(PlanQueries({"INSERT INTO out SELECT id FROM t UNION ALL SELECT id FROM u"}).plan.sinks[0]->changelog, ChangelogMode::kAppend);
-  EXPECT_EQ(PlanQueries({"INSERT INTO out SELECT id FROM t UNION ALL SELECT id FROM l"}).plan.sinks[0]->changelog, ChangelogMode::kFull);
+  EXPECT_EQ(PlanQueries({"INSERT INTO out SELECT t.v FROM t JOIN u ON t.id = u.id"}).plan.sinks[0]->changelog,
+            ChangelogMode::kAppend);
+  EXPECT_EQ(PlanQueries({"INSERT INTO out SELECT t.v FROM t LEFT JOIN u ON t.id = u.id"}).plan.sinks[0]->changelog,
+            ChangelogMode::kFull);
+  EXPECT_EQ(PlanQueries({"INSERT INTO out SELECT id FROM t UNION ALL SELECT id FROM u"}).plan.sinks[0]->changelog,
+            ChangelogMode::kAppend);
+  EXPECT_EQ(PlanQueries({"INSERT INTO out SELECT id FROM t UNION ALL SELECT id FROM l"}).plan.sinks[0]->changelog,
+            ChangelogMode::kFull);
   EXPECT_EQ(PlanQueries({"INSERT INTO ups SELECT * FROM orders"}).plan.sinks[0]->changelog, ChangelogMode::kUpsert);
 }
 
@@ -226,7 +243,8 @@ TEST(SinkTest, SeveralRowsOfAKeyAreOrderedWithoutAnExchange) {
 TEST(DeltaTest, IsRefusedAtEveryJoin) {
   PlannerOptions options;
   options.join = JoinOption::kDelta;
-  const std::string errors = Errors({"INSERT INTO out SELECT l.id FROM l\nJOIN r ON l.k = r.k\n  LEFT JOIN u ON u.id = l.id"}, options);
+  const std::string errors =
+      Errors({"INSERT INTO out SELECT l.id FROM l\nJOIN r ON l.k = r.k\n  LEFT JOIN u ON u.id = l.id"}, options);
   EXPECT_THAT(errors, HasSubstr("2:1: this join cannot be a delta join"));
   EXPECT_THAT(errors, HasSubstr("3:8: this join cannot be a delta join"));
   EXPECT_EQ(Errors({"INSERT INTO out SELECT id FROM t"}, options), "");

@@ -35,16 +35,25 @@ inline CatalogRelation Sink(std::string name, bool upsert, std::vector<std::stri
   return relation;
 }
 
-// orders and visits are upsert sources, l and r full changelogs with the key id, bag a full changelog without a key, t, u
-// and n (every number type) append only, kd full with deletes that carry the key only.
+// orders and visits are upsert sources, l and r full changelogs with the key id, bag a full changelog without a key, t,
+// u and n (every number type) append only, kd full with deletes that carry the key only.
 inline Catalog TestCatalog() {
   Catalog catalog;
   catalog.relations = {
       Source("orders", ChangelogMode::kUpsert,
-             {{"order_id", "bigint"}, {"user_id", "bigint"}, {"ds", "string"}, {"amount", "decimal(12,2)"}, {"ts", "timestamp(3)"}},
+             {{"order_id", "bigint"},
+              {"user_id", "bigint"},
+              {"ds", "string"},
+              {"amount", "decimal(12,2)"},
+              {"ts", "timestamp(3)"}},
              {1, 2, 0}),
       Source("visits", ChangelogMode::kUpsert,
-             {{"visit_id", "bigint"}, {"user_id", "bigint"}, {"ds", "string"}, {"channel", "string"}, {"page", "string"}, {"ts", "timestamp(3)"}},
+             {{"visit_id", "bigint"},
+              {"user_id", "bigint"},
+              {"ds", "string"},
+              {"channel", "string"},
+              {"page", "string"},
+              {"ts", "timestamp(3)"}},
              {1, 2, 0}),
       Source("l", ChangelogMode::kFull, {{"id", "bigint"}, {"k", "bigint"}, {"v", "bigint"}}, {0}),
       Source("r", ChangelogMode::kFull, {{"id", "bigint"}, {"k", "bigint"}, {"w", "bigint"}}, {0}),
@@ -52,7 +61,12 @@ inline Catalog TestCatalog() {
       Source("t", ChangelogMode::kAppend, {{"id", "bigint"}, {"k", "string"}, {"v", "bigint"}, {"ts", "timestamp(3)"}}),
       Source("u", ChangelogMode::kAppend, {{"id", "bigint"}, {"w", "bigint"}}),
       Source("n", ChangelogMode::kAppend,
-             {{"i", "int", false}, {"s", "smallint"}, {"b", "bigint", false}, {"d", "double"}, {"c", "decimal(6,2)"}, {"tags", "array<string>"}}),
+             {{"i", "int", false},
+              {"s", "smallint"},
+              {"b", "bigint", false},
+              {"d", "double"},
+              {"c", "decimal(6,2)"},
+              {"tags", "array<string>"}}),
       Source("kd", ChangelogMode::kFull, {{"id", "bigint"}, {"v", "bigint"}}, {0}),
       Sink("out", false),
       Sink("ups", true),
