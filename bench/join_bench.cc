@@ -1,6 +1,6 @@
-// The regular join alone, on the shape of the attribution job: 1,000,000 orders and 2,000,000 visits of 200,000 users over
-// 7 days, joined on (user_id, ds), from batches in memory.  Prints CPU microseconds per record, state bytes, the size
-// and the pause of a snapshot, and the time of a restore.
+// The regular join alone, on the shape of the attribution job: 1,000,000 orders and 2,000,000 visits of 200,000 users
+// over 7 days, joined on (user_id, ds), from batches in memory.  Prints CPU microseconds per record, state bytes, the
+// size and the pause of a snapshot, and the time of a restore.
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -149,10 +149,11 @@ void Run(const char* name, ChangelogMode mode, size_t scale) {
   Check(restored->Open(context));
   Check(restored->Restore(reader));
   restore = CpuMicros() - restore;
-  std::printf("%-8s %.0f records, %zu results: %.3f us/record, state %.1f MB, snapshot %.1f MB, pause %.2f ms, write %.2f s"
-              " CPU, restore %.2f s CPU\n",
-              name, records, out.rows, cpu / records, static_cast<double>(bytes) / 1e6,
-              static_cast<double>(snapshot) / 1e6, pause / 1e3, write / 1e6, restore / 1e6);
+  std::printf(
+      "%-8s %.0f records, %zu results: %.3f us/record, state %.1f MB, snapshot %.1f MB, pause %.2f ms, write %.2f s"
+      " CPU, restore %.2f s CPU\n",
+      name, records, out.rows, cpu / records, static_cast<double>(bytes) / 1e6, static_cast<double>(snapshot) / 1e6,
+      pause / 1e3, write / 1e6, restore / 1e6);
 }
 
 }  // namespace

@@ -134,6 +134,57 @@ TEST(Join, OneRowThatMatchesManyIsResumed) {
   }
 }
 
+TEST(Join, ASnapshotIsWrittenWhileTheFlowGoesOn) {
+  Collapsed sink;
+  std::mt19937_64 random(5);
+  const auto feed = [&](Operator& join, std::mt19937_64& from, Collapsed& into, int batches) {
+    for (int i = 0; i < batches; ++i) {
+      std::string text;
+      for (int row = 0; row < 50; ++row) {
+        text += (from() % 4 == 0 ? "-D " : "+U ") + std::to_string(from() % 40) + " " + std::to_string(from() % 20) +
+                " " + std::string(1, static_cast<char>('a' + from() % 3)) + "\n";
+      }
+      Feed(join, static_cast<int>(from() % 2), ParseBatch(kSide, text), into);
+    }
+  };
+  // Unique by (key, id), so that an update stays with its key.
+  JoinOptions keyed = Options(JoinType::kFull, ChangelogMode::kUpsert, true, ValuesDiffer());
+  keyed.left.unique = keyed.right.unique = {0, 1};
+  Task live(keyed);
+  for (int round = 0; round < 5; ++round) {
+    feed(*live.join, random, sink, 20);
+    MemorySnapshotWriter writer;
+    ASSERT_TRUE(live.join->Snapshot(writer));
+    const Collapsed at_barrier = sink;
+    const std::mt19937_64 random_at_barrier = random;
+    std::thread io([&] { EXPECT_TRUE(writer.Finish()); });
+    feed(*live.join, random, sink, 20);
+    io.join();
+    // The restored join repeats the same input from the barrier and comes to the same result.
+    MemorySnapshot snapshot;
+    snapshot.Add(0, 1, writer.content);
+    Task restored(keyed);
+    ASSERT_TRUE(restored.join->Restore(snapshot));
+    Collapsed again = at_barrier;
+    std::mt19937_64 same = random_at_barrier;
+    feed(*restored.join, same, again, 20);
+    ASSERT_EQ(again.rows(), sink.rows());
+  }
+}
+
+TEST(Join, ATimeToLiveForgetsRows) {
+  JoinOptions options = Options(JoinType::kInner, ChangelogMode::kAppend, false);
+  options.state.ttl = 10'000'000;
+  ManualClock clock(1'000'000'000);
+  Task task(options, 0, 1, &clock);
+  EXPECT_EQ(task.Left("+I 1 10 a\n"), "");
+  clock.Advance(5'000'000);
+  EXPECT_EQ(task.Right("+I 1 7 x\n"), "+I 1 10 'a' 1 7 'x'\n");
+  clock.Advance(6'000'000);
+  EXPECT_EQ(task.Right("+I 1 8 y\n"), "");
+  EXPECT_EQ(task.Left("+I 1 11 b\n"), "+I 1 11 'b' 1 8 'y'\n+I 1 11 'b' 1 7 'x'\n");
+}
+
 // --- against a recomputation
 // -------------------------------------------------------------------------------------------------
 
