@@ -7,7 +7,10 @@
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  # The settings let ccache work with precompiled headers and share objects between build folders.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${CCACHE})
+  add_compile_options(-fpch-preprocess)
 endif()
 find_program(MOLD mold)
 if(MOLD AND NOT WEIR_NO_MOLD)
@@ -48,6 +51,9 @@ function(weir_library NAME)
   endif()
   target_include_directories(weir_${NAME} ${SCOPE} ${CMAKE_SOURCE_DIR})
   target_link_libraries(weir_${NAME} ${SCOPE} ${ARG_DEPS})
+  if(SOURCES)
+    target_precompile_headers(weir_${NAME} PRIVATE ${CMAKE_SOURCE_DIR}/tools/cmake/precompiled.h)
+  endif()
 endfunction()
 
 function(weir_test NAME)
@@ -61,6 +67,7 @@ function(weir_test NAME)
   add_executable(${NAME}_test ${SOURCES})
   target_include_directories(${NAME}_test PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(${NAME}_test PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
+  target_precompile_headers(${NAME}_test PRIVATE ${CMAKE_SOURCE_DIR}/tools/cmake/precompiled.h <gmock/gmock.h>)
   gtest_discover_tests(${NAME}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300
                        WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 endfunction()
