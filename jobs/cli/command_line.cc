@@ -115,7 +115,7 @@ class CommandLine {
     example_command_->add_option("NAME", example_, "Which one to print");
   }
 
-  CLI::App app_{"weir: stream processing whose checkpoints stay small"};
+  CLI::App app_{"weir: stream processing whose checkpoints stay small", "weir"};
   CLI::App* run_command_ = nullptr;
   CLI::App* check_command_ = nullptr;
   CLI::App* explain_command_ = nullptr;

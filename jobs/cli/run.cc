@@ -103,6 +103,7 @@ class Session {
     feeds_ = wire.feeds;
     JobOptions options = MakeJobOptions(job_.file, state_dir_);
     if (replay_) options.clock = &replay_clock_;
+    options.check_operators = replay_.has_value();  // a replay looks for mistakes, not for speed
     options.force = verb_.force;
     running_.emplace(job_, std::move(wire), std::move(options));
     return RunSupervised(identity);

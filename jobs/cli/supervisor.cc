@@ -62,7 +62,8 @@ void Supervisor::Interrupt() {
     std::fputs("\n", stderr);
     ::_exit(kExitInterrupted);
   }
-  std::fputs("\ntaking a last checkpoint; Ctrl-C again leaves at once\n", stderr);
+  std::fputs(hooks_.progress ? "\n" : "", stderr);
+  std::fputs("taking a last checkpoint; Ctrl-C again leaves at once\n", stderr);
 }
 
 void Supervisor::DrawProgress() {

@@ -1,4 +1,4 @@
-// What a run cost, as JSON: the file of --summary.  Field names are listed in docs/summary.md.
+// What a run cost, as JSON: the file of --summary.  Field names are listed in docs/command_line.md.
 #pragma once
 
 #include <string>
