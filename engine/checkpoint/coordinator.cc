@@ -74,7 +74,7 @@ Status Coordinator::WriteInitial(const std::vector<TaskSnapshot>& tasks) {
 
 void Coordinator::Trigger(Purpose purpose) {
   const std::lock_guard lock(mutex_);
-  if (aborted_) return;
+  if (aborted_ || closed_) return;
   if (flight_) {
     if (!queued_ || purpose != Purpose::kPeriodic) queued_ = purpose;
     return;
@@ -209,7 +209,8 @@ void Coordinator::Finish(const std::shared_ptr<InFlight>& flight) {
     figures_.push_back(flight->figures);
     ended_ = begun_;
     flight_.reset();
-    if (queued_ && !aborted_) {
+    closed_ = flight->purpose != Purpose::kPeriodic;
+    if (queued_ && !aborted_ && !closed_) {
       const Purpose next = *queued_;
       queued_.reset();
       Begin(next);
@@ -224,10 +225,10 @@ Result<CheckpointFigures> Coordinator::TakeNow() {
   const uint64_t wanted = begun_ + 1;
   if (flight_) {
     if (!queued_) queued_ = Purpose::kPeriodic;
-  } else if (!aborted_) {
+  } else if (!aborted_ && !closed_) {
     Begin(Purpose::kPeriodic);
   }
-  changed_.wait(lock, [&] { return aborted_ || ended_ >= wanted; });
+  changed_.wait(lock, [&] { return aborted_ || closed_ || ended_ >= wanted; });
   if (ended_ < wanted) return StateError("the job ended before the checkpoint was complete");
   return figures_.back();
 }

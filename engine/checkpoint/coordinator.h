@@ -92,6 +92,7 @@ class Coordinator {
   uint64_t begun_ = 0;
   uint64_t ended_ = 0;
   bool aborted_ = false;
+  bool closed_ = false;  // the last checkpoint is complete: none follows
   std::vector<CheckpointFigures> figures_;
 };
 

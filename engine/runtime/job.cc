@@ -60,6 +60,8 @@ class JobImpl final : public Job, public TaskHost {
   Status BuildStage(size_t index);
   void Connect(size_t from, size_t to, int input, const EdgeSpec& edge);
   Status OpenSources();
+  bool RestoredIsComplete() const;
+  Status CompleteRestored();
   Status RestoreOperators();
   void RequestBarriers(Epoch epoch, Coordinator::Purpose purpose);
   void CheckpointCompleted(Coordinator::Purpose purpose);
@@ -106,14 +108,17 @@ Status JobImpl::Init() {
   if (!options_.state_dir.empty()) {
     WEIR_ASSIGN(dir_, StateDir::Open(options_.state_dir));
     WEIR_ASSIGN(restored_, dir_->Newest(options_.force));
-    if (restored_ && restored_->finished) end_ = JobEnd::kAlreadyFinished;
   }
   return {};
 }
 
 Status JobImpl::Start() {
-  if (end_) return {};
   if (dir_) WEIR_TRY(dir_->DropUnfinished(restored_ ? std::optional(restored_->epoch) : std::nullopt));
+  const bool finished = restored_ && restored_->finished;
+  if (finished && RestoredIsComplete()) {
+    end_ = JobEnd::kAlreadyFinished;
+    return dir_->DropOld(restored_->epoch, options_.retain);
+  }
   scheduler_ = std::make_unique<Scheduler>(Threads());
   io_ = std::make_unique<Scheduler>(kIoThreads);
   coordinator_ = std::make_unique<Coordinator>(
@@ -126,16 +131,15 @@ Status JobImpl::Start() {
   WEIR_TRY(BuildTasks());
   coordinator_->SetTasks(task_count_);
   WEIR_TRY(RestoreOperators());
-  WEIR_TRY(OpenSources());
   if (restored_) {
-    if (dir_ && !std::filesystem::exists(CheckpointFolder(dir_->path(), restored_->epoch) + "/complete.json")) {
-      CheckpointFigures figures;
-      figures.id = restored_->epoch;
-      for (const auto& state : restored_->states) figures.operator_state_bytes += state.bytes;
-      WEIR_TRY(WriteFileDurably(CheckpointFolder(dir_->path(), restored_->epoch) + "/complete.json",
-                                EncodeFigures(figures)));
+    WEIR_TRY(CompleteRestored());
+    if (finished) {
+      end_ = JobEnd::kAlreadyFinished;
+      return {};
     }
-  } else {
+  }
+  WEIR_TRY(OpenSources());
+  if (!restored_) {
     std::vector<TaskSnapshot> initial;
     for (const auto& stage : tasks_) {
       for (const auto& task : stage) initial.push_back(task->InitialSnapshot());
@@ -149,6 +153,22 @@ Status JobImpl::Start() {
   }
   ticker_ = std::jthread([this] { Tick(); });
   return {};
+}
+
+bool JobImpl::RestoredIsComplete() const {
+  return std::filesystem::exists(CheckpointFolder(dir_->path(), restored_->epoch) + "/complete.json");
+}
+
+// A checkpoint that was prepared when the process died is published by the operators' Restore; then it is complete.
+Status JobImpl::CompleteRestored() {
+  if (!RestoredIsComplete()) {
+    CheckpointFigures figures;
+    figures.id = restored_->epoch;
+    for (const auto& state : restored_->states) figures.operator_state_bytes += state.bytes;
+    WEIR_TRY(WriteFileDurably(CheckpointFolder(dir_->path(), restored_->epoch) + "/complete.json",
+                              EncodeFigures(figures)));
+  }
+  return dir_->DropOld(restored_->epoch, options_.retain);
 }
 
 Status JobImpl::BuildTasks() {

@@ -78,6 +78,26 @@ TEST(JobTest, CheckpointsOnRowsKeepTheResultAndRetainAFew) {
   EXPECT_EQ(names, (std::set<std::string>{"lock", "uuid", "epochs", "checkpoints"}));
 }
 
+// A trigger that waits behind the last checkpoint would leave an unfinished folder.
+TEST(JobTest, NothingFollowsTheLastCheckpoint) {
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    TemporaryFolder folder;
+    auto published = std::make_shared<Published>();
+    JobOptions options = Options(folder / "state");
+    options.checkpoint_rows = 1;
+    options.checkpoint_interval = 1;
+    const NumberOptions numbers{.partitions = 2, .rows = 40, .keys = 3, .batch = 1, .allowed = nullptr};
+    auto job = Create(CountGraph(numbers, 2, 2, published), options);
+    EXPECT_EQ(RunToEnd(*job), JobEnd::kFinished);
+    size_t folders = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "state/checkpoints")) {
+      EXPECT_TRUE(std::filesystem::exists(entry.path() / "complete.json")) << entry.path();
+      ++folders;
+    }
+    EXPECT_LE(folders, 2u);
+  }
+}
+
 TEST(JobTest, AFinishedJobSaysSoWhenRunAgain) {
   TemporaryFolder folder;
   auto published = std::make_shared<Published>();
@@ -110,6 +130,34 @@ TEST(JobTest, RestoresAtAnotherParallelismAfterACrash) {
   EXPECT_EQ(job->Figures().records_in, 3000) << "counters are totals over restarts, each row once";
   std::set<Epoch> epochs(published->epochs.begin(), published->epochs.end());
   EXPECT_GE(*epochs.rbegin(), 6001u) << "every process takes epoch numbers from a block of its own";
+}
+
+// The process died after the last manifest was durable and before anything was published.
+TEST(JobTest, APreparedLastCheckpointIsCompletedByTheNextRun) {
+  TemporaryFolder folder;
+  auto published = std::make_shared<Published>();
+  const NumberOptions numbers{.partitions = 1, .rows = 10, .keys = 3, .batch = 16, .allowed = nullptr};
+  EXPECT_EQ(RunToEnd(*Create(CountGraph(numbers, 1, 1, published), Options(folder / "s"))), JobEnd::kFinished);
+  const std::string complete = CheckpointFolder(folder / "s", ListCheckpoints(folder / "s").back()) + "/complete.json";
+  ASSERT_TRUE(std::filesystem::remove(complete));
+  auto restores = std::make_shared<std::atomic<int>>(0);
+  class Restoring final : public Operator {
+   public:
+    explicit Restoring(std::shared_ptr<std::atomic<int>> count) : count_(std::move(count)) {}
+    Result<Progress> Process(int, const Batch&, Output&) override { return Progress::kDone; }
+    Status Restore(const SnapshotReader&) override {
+      ++*count_;
+      return {};
+    }
+    std::shared_ptr<std::atomic<int>> count_;
+  };
+  JobGraph graph = CountGraph(numbers, 1, 1, published);
+  graph.stages[1].chain[1].make = [restores](int, int) -> Result<std::unique_ptr<Operator>> {
+    return std::unique_ptr<Operator>(std::make_unique<Restoring>(restores));
+  };
+  EXPECT_EQ(RunToEnd(*Create(std::move(graph), Options(folder / "s"))), JobEnd::kAlreadyFinished);
+  EXPECT_EQ(*restores, 1) << "the sink publishes what was prepared";
+  EXPECT_TRUE(std::filesystem::exists(complete));
 }
 
 TEST(JobTest, StopTakesALastCheckpointAndTheNextRunGoesOn) {

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Kills the attribution job with SIGKILL at random moments, restarts it, and holds the result to an independent join.
+
+    kill_attribution.py --weir BIN [--kills 20] [--orders 20000] [--visits 40000] [--users 4000] [--seed S]
+                        [--join regular] [--state memory] [--rate ROWS] [--work DIR]
+
+Each round runs the job from a new state dir: it is killed `--kills` times in all, spread over as many rounds as needed
+(a job that ends before its kill is due starts a new round), then runs to its end.  After every round the collapsed
+changelog in the sink's folder must equal the join of the same rows computed here with a dictionary, and neither the state
+dir nor the sink's folder may hold a file that does not belong there.  Prints a line a round; exit 1 with the seed on failure.
+"""
+import argparse, json, os, random, re, shutil, signal, subprocess, sys, tempfile, time
+from collections import Counter, defaultdict
+
+JOB = """
+name: kill
+options:
+  parallelism: 2
+  join: {join}
+  state: {state}
+  checkpoint: {{interval: {interval}ms}}
+sources:
+  orders: {{connector: generator, kind: orders, rows: {orders}, users: {users}, seed: 7{rate}}}
+  visits: {{connector: generator, kind: visits, rows: {visits}, users: {users}, seed: 7{rate}}}
+sinks:
+  attributed: {{connector: file, path: out, format: changelog_json}}
+queries:
+  - |
+    INSERT INTO attributed
+    SELECT o.order_id, o.user_id, o.amount, v.visit_id, v.channel, o.ds
+    FROM orders o JOIN visits v ON o.user_id = v.user_id AND o.ds = v.ds
+"""
+
+
+def expected(args, work):
+    data = os.path.join(work, "data")
+    for kind, rows in (("orders", args.orders), ("visits", args.visits)):
+        subprocess.run([args.weir, "generate", kind, "--rows", str(rows), "--users", str(args.users), "--seed", "7", "--out", data],
+                       check=True, stderr=subprocess.DEVNULL)
+    visits = defaultdict(list)
+    for line in open(os.path.join(data, "visits.jsonl"), encoding="utf-8"):
+        v = json.loads(line)
+        visits[v["user_id"], v["ds"]].append(v)
+    want = Counter()
+    for line in open(os.path.join(data, "orders.jsonl"), encoding="utf-8"):
+        o = json.loads(line)
+        for v in visits[o["user_id"], o["ds"]]:
+            want[o["order_id"], o["user_id"], f'{o["amount"]:.2f}', v["visit_id"], v["channel"], o["ds"]] += 1
+    return want
+
+
+def collapsed(folder):
+    rows = Counter()
+    for name in sorted(os.listdir(folder)):
+        if name.startswith("."):
+            continue
+        for line in open(os.path.join(folder, name), encoding="utf-8"):
+            r = json.loads(line)
+            key = (r["order_id"], r["user_id"], f'{float(r["amount"]):.2f}', r["visit_id"], r["channel"], r["ds"])
+            rows[key] += 1 if r["op"] in ("+I", "+U") else -1
+    return +rows
+
+
+STATE = [r"lock", r"uuid", r"job\.json", r"epochs", r"socket", r"checkpoints", r"checkpoints/chk-\d+",
+         r"checkpoints/chk-\d+/(manifest|complete)\.json", r"checkpoints/chk-\d+/[\w.-]+\.state", r"state(/.*)?", r"tables(/.*)?"]
+
+
+def strangers(state, out):
+    found = [os.path.relpath(os.path.join(d, f), state) for d, folders, files in os.walk(state) for f in folders + files]
+    bad = [f for f in found if not any(re.fullmatch(p, f) for p in STATE)]
+    bad += [f for f in os.listdir(out) if not re.fullmatch(r"part-\d{12}-\d{4}\.jsonl", f)]
+    chks = [f for f in found if re.fullmatch(r"checkpoints/chk-\d+", f)]
+    return bad + (chks if len(chks) > 2 else [])
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument("--weir", required=True)
+    for name, value in (("kills", 20), ("orders", 20000), ("visits", 40000), ("users", 4000), ("rate", 0), ("interval", 50)):
+        ap.add_argument(f"--{name}", type=int, default=value)
+    ap.add_argument("--seed", type=int, default=int(time.time()))
+    ap.add_argument("--join", default="regular")
+    ap.add_argument("--state", default="memory")
+    ap.add_argument("--work", default="")
+    args = ap.parse_args()
+    args.weir = os.path.abspath(args.weir)
+    work = args.work or tempfile.mkdtemp(prefix="weir-kill-")
+    os.makedirs(work, exist_ok=True)
+    print(f"seed {args.seed}", flush=True)
+    rng, want = random.Random(args.seed), expected(args, work)
+    rate = f", rate: {args.rate}" if args.rate else ""
+    job = JOB.format(**{**vars(args), "rate": rate})
+    kills = rounds = 0
+    length = 0.0
+    while kills < args.kills:
+        folder = os.path.join(work, f"round-{rounds}")
+        os.makedirs(folder)
+        with open(os.path.join(folder, "job.yaml"), "w", encoding="utf-8") as f:
+            f.write(job)
+        command, killed, start = [args.weir, "run", "job.yaml", "--state-dir", "state"], [], time.monotonic()
+        while True:
+            # The first round tells how long a run takes; kills fall anywhere in it.
+            due = rng.uniform(0.01, max(length, 0.3)) if length and kills < args.kills else None
+            p = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            try:
+                _, err = p.communicate(timeout=due)
+            except subprocess.TimeoutExpired:
+                p.send_signal(signal.SIGKILL)
+                p.communicate()
+                kills += 1
+                killed.append(f"{due:.2f}s")
+                continue
+            if p.returncode:
+                sys.exit(f"seed {args.seed}, {folder}: exit {p.returncode}: {err.decode()}")
+            break
+        length = length or time.monotonic() - start
+        got, bad = collapsed(os.path.join(folder, "out")), strangers(os.path.join(folder, "state"), os.path.join(folder, "out"))
+        if got != want:
+            lost, extra = want - got, got - want
+            sys.exit(f"seed {args.seed}, {folder}: {sum(lost.values())} rows lost, {sum(extra.values())} too many, "
+                     f"e.g. {list(lost)[:2]} {list(extra)[:2]}")
+        if bad:
+            sys.exit(f"seed {args.seed}, {folder}: left behind: {bad}")
+        print(f"round {rounds}: {len(killed)} kills ({', '.join(killed)}), {sum(got.values())} rows right, nothing left behind", flush=True)
+        shutil.rmtree(folder)
+        rounds += 1
+    print(f"{kills} kills in {rounds} rounds: right each time")
+    if not args.work:
+        shutil.rmtree(work)
+
+
+main()
