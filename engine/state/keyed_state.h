@@ -43,6 +43,8 @@ Result<std::unique_ptr<StateBackend>> MakeStateBackend(const StateOptions& optio
 
 class KeyedState {
  public:
+  static constexpr size_t kMaxParts = 64;
+
   // A part of the state, in the order of part numbers from 1.  Only saved parts are written to snapshots.
   struct Part {
     std::string name;
@@ -109,7 +111,6 @@ class KeyedState {
     std::atomic<int64_t> bytes{0};
   };
   static constexpr uint16_t kTicksToLive = 1024;
-  static constexpr size_t kMaxParts = 64;
 
   void Count(uint8_t part, int64_t rows, size_t size) {
     // One writer: a load and a store do, without a locked instruction.

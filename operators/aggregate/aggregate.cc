@@ -603,7 +603,11 @@ Result<std::unique_ptr<Operator>> MakeAggregate(const AggregateOptions& options)
       return PlanError("an aggregate function needs an argument");
     }
   }
-  if (options.calls.size() > 1000) return PlanError("an aggregate has at most 1000 calls");
+  // Each argument's values are a part of the state of their own.
+  if (Parts(options).size() > KeyedState::kMaxParts) {
+    return PlanError("an aggregate has DISTINCT, MIN or MAX over more than " +
+                     std::to_string(KeyedState::kMaxParts - 1) + " columns: split it in two queries");
+  }
   return std::unique_ptr<Operator>(std::make_unique<Aggregate>(options));
 }
 
