@@ -80,10 +80,10 @@ Result<Batch> MakeRow(const Schema& schema, const std::vector<std::string>& valu
     ReplayJson value;
     value.text = values[i];
     const bool is_null = values[i] == "NULL";
-    value.kind = is_null                              ? ReplayJson::Kind::kNull
-                 : type.kind == TypeKind::kBoolean    ? ReplayJson::Kind::kBool
-                 : type.IsNumeric()                   ? ReplayJson::Kind::kNumber
-                                                      : ReplayJson::Kind::kString;
+    value.kind = is_null                           ? ReplayJson::Kind::kNull
+                 : type.kind == TypeKind::kBoolean ? ReplayJson::Kind::kBool
+                 : type.IsNumeric()                ? ReplayJson::Kind::kNumber
+                                                   : ReplayJson::Kind::kString;
     value.boolean = values[i] == "true";
     const Status appended = AppendReplayValue(value, builder.column(i));
     if (!appended) return DataError(fmt::format("column {}: {}", schema[i].name, appended.error().message));

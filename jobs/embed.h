@@ -42,8 +42,8 @@ class EmbeddedJob {
   Status WaitUntilIdle();
   // Takes a checkpoint and waits until it is complete.
   Status Checkpoint();
-  // Ends the job where it stands, as a crash would; Start begins again from the last checkpoint, with the same feeds and
-  // with results as of that checkpoint.
+  // Ends the job where it stands, as a crash would; Start begins again from the last checkpoint, with the same feeds
+  // and with results as of that checkpoint.
   void Crash();
   // Ends all feeds, processes the rest and takes the last checkpoint.
   Status Finish();

@@ -35,7 +35,6 @@ void CheckSources(const JobFile& file, InputCheck inputs, Diagnostics& out) {
   }
 }
 
-
 // A sink that writes bare rows would lose what a retraction says.
 void CheckSinks(const JobFile& file, const JobPlan& plan, Diagnostics& out) {
   for (const PlanPtr& node : plan.sinks) {
@@ -45,7 +44,8 @@ void CheckSinks(const JobFile& file, const JobPlan& plan, Diagnostics& out) {
     const bool changes = !node->inputs.empty() && node->inputs.front()->changelog != ChangelogMode::kAppend;
     if (file_of_rows && changes) {
       out.Add(sink->position, fmt::format("sink {} writes rows, and its query changes rows it has written; use format: "
-                                          "changelog_json", sink->name));
+                                          "changelog_json",
+                                          sink->name));
     }
     const auto encoder = MakeEncoder(sink->format, node->inputs.empty() ? node->schema : node->inputs.front()->schema);
     const bool encodes = sink->connector == SinkConnector::kFile || sink->connector == SinkConnector::kKafka;

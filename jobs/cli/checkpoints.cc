@@ -52,7 +52,7 @@ Json FiguresJson(const Checkpoint& checkpoint) {
   const CheckpointFigures& figures = checkpoint.figures;
   return {{"id", figures.id},
           {"status", StatusOf(checkpoint)},
-          {"trigger_time", figures.trigger_time},
+          {"trigger_time", figures.trigger_time / 1000},
           {"start_delay_ms", figures.start_delay_ms},
           {"alignment_ms", figures.alignment_ms},
           {"sync_ms", figures.sync_ms},
@@ -141,8 +141,8 @@ int ShowCheckpoint(const CheckpointsVerb& verb) {
   if (epochs->empty()) return Fail(ConfigError(fmt::format("{} has no checkpoint", verb.state_dir)));
   const Epoch epoch = verb.epoch.value_or(epochs->back());
   if (std::find(epochs->begin(), epochs->end(), epoch) == epochs->end()) {
-    return Fail(ConfigError(fmt::format("{} has no checkpoint {}; there are {}", verb.state_dir, epoch,
-                                        fmt::join(*epochs, ", "))));
+    return Fail(ConfigError(
+        fmt::format("{} has no checkpoint {}; there are {}", verb.state_dir, epoch, fmt::join(*epochs, ", "))));
   }
   const auto checkpoint = Read(verb.state_dir, epoch);
   if (!checkpoint) return Fail(checkpoint.error());

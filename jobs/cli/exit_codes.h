@@ -9,8 +9,8 @@
 namespace weir {
 
 inline constexpr int kExitDone = 0;
-inline constexpr int kExitFailed = 1;       // the job failed; its state dir stays resumable
-inline constexpr int kExitWrong = 2;        // the job file or the command is wrong
+inline constexpr int kExitFailed = 1;  // the job failed; its state dir stays resumable
+inline constexpr int kExitWrong = 2;   // the job file or the command is wrong
 inline constexpr int kExitInterrupted = 130;
 
 // kConfig and kPlan are the user's to mend: 2; the rest is 1.

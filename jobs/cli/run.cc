@@ -42,8 +42,8 @@ std::vector<Error> CheckRunnable(const PlannedJob& job, bool replayed) {
   Diagnostics out(job.file.path);
   for (const SourceDeclaration& source : job.file.sources) {
     if (source.connector == SourceConnector::kMemory && !replayed) {
-      out.Add(source.position, fmt::format("source {} is in memory, so it needs rows: run with --replay FILE",
-                                           source.name));
+      out.Add(source.position,
+              fmt::format("source {} is in memory, so it needs rows: run with --replay FILE", source.name));
     }
   }
   for (const SinkDeclaration& sink : job.file.sinks) {
@@ -74,8 +74,8 @@ Status MakeStateDir(const std::string& state_dir) {
   return {};
 }
 
-// Whether the newest checkpoint is the last of its job: then there is nothing to feed.  A damaged one is the runtime's to
-// report.
+// Whether the newest checkpoint is the last of its job: then there is nothing to feed.  A damaged one is the runtime's
+// to report.
 bool HasFinished(const std::string& state_dir) {
   const std::vector<Epoch> epochs = ListCheckpoints(state_dir);
   if (epochs.empty()) return false;

@@ -72,9 +72,9 @@ void Supervisor::DrawProgress() {
   for (const SourceFigures& source : figures.sources) lag += source.lag;
   int64_t state = 0;
   for (const OperatorFigures& op : figures.operators) state += op.state_bytes;
-  std::string line = fmt::format("\r{} rows  {} rows/s  lag {}  state {}", Short(figures.records_in),
-                                 Short((figures.records_in - last_records_) * kTicksPerSecond), Short(lag),
-                                 FormatSize(state));
+  std::string line =
+      fmt::format("\r{} rows  {} rows/s  lag {}  state {}", Short(figures.records_in),
+                  Short((figures.records_in - last_records_) * kTicksPerSecond), Short(lag), FormatSize(state));
   if (!figures.checkpoints.empty()) {
     const CheckpointFigures& last = figures.checkpoints.back();
     line += fmt::format("  checkpoint {}: {}, {:.0f} ms", last.id, FormatSize(last.full_bytes), last.end_to_end_ms);

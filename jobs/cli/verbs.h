@@ -1,5 +1,5 @@
-// The verbs of the command line.  Each takes its own options, writes results to stdout and everything else to stderr, and
-// returns the exit code.
+// The verbs of the command line.  Each takes its own options, writes results to stdout and everything else to stderr,
+// and returns the exit code.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@ struct RunVerb {
   std::string job;
   std::string state_dir;  // empty: .weir/NAME
   std::vector<std::string> overrides;
-  std::string summary;    // a path; empty: none
-  std::string replay;     // a path; empty: the sources' own connectors
+  std::string summary;  // a path; empty: none
+  std::string replay;   // a path; empty: the sources' own connectors
   int64_t replay_batch = 1;
   bool force = false;
 };

@@ -18,9 +18,8 @@ std::vector<Error> Diagnostics::Errors() const {
   for (const Entry& entry : sorted) {
     std::string where = entry.position.origin;
     if (where.empty()) {
-      where = entry.position.line > 0
-                  ? fmt::format("{}:{}:{}", file_, entry.position.line, entry.position.column)
-                  : file_;
+      where =
+          entry.position.line > 0 ? fmt::format("{}:{}:{}", file_, entry.position.line, entry.position.column) : file_;
     }
     const bool repeated = !errors.empty() && errors.back().where == where && errors.back().message == entry.message;
     if (!repeated) errors.push_back(ConfigError(entry.message, std::move(where)));

@@ -70,7 +70,8 @@ DocumentNode Copy(const YAML::Node& from, const Places& places, Diagnostics& out
         if (node.members.back().value.IsNull()) node.members.back().value.position = position;
       }
       break;
-    default: break;
+    default:
+      break;
   }
   return node;
 }
@@ -154,7 +155,8 @@ void FillScalar(DocumentNode& node, const Environment& environment, Diagnostics&
       filled += inside.substr(separator + 2);
     } else {
       out.Add(node.position, fmt::format("the environment variable {} is not set; write ${{{}:-default}} to give it a "
-                                         "default", name, name));
+                                         "default",
+                                         name, name));
       return;
     }
     from = close + 1;

@@ -21,8 +21,8 @@ struct DocumentNode {
 
   Kind kind = Kind::kNull;
   FilePosition position;
-  std::string text;  // kScalar
-  bool plain = true; // kScalar: neither quoted nor a block
+  std::string text;   // kScalar
+  bool plain = true;  // kScalar: neither quoted nor a block
   std::vector<DocumentNode> items;
   std::vector<Member> members;  // kMap, in the order of the file
 

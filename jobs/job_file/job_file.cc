@@ -61,21 +61,30 @@ const DocumentNode* Section(MapReader& reader, const char* key, const char* exam
 
 std::string_view ToString(SourceConnector connector) {
   switch (connector) {
-    case SourceConnector::kKafka: return "kafka";
-    case SourceConnector::kFile: return "file";
-    case SourceConnector::kGenerator: return "generator";
-    case SourceConnector::kMemory: return "memory";
+    case SourceConnector::kKafka:
+      return "kafka";
+    case SourceConnector::kFile:
+      return "file";
+    case SourceConnector::kGenerator:
+      return "generator";
+    case SourceConnector::kMemory:
+      return "memory";
   }
   return "";
 }
 
 std::string_view ToString(SinkConnector connector) {
   switch (connector) {
-    case SinkConnector::kKafka: return "kafka";
-    case SinkConnector::kFile: return "file";
-    case SinkConnector::kPrint: return "print";
-    case SinkConnector::kBlackhole: return "blackhole";
-    case SinkConnector::kMemory: return "memory";
+    case SinkConnector::kKafka:
+      return "kafka";
+    case SinkConnector::kFile:
+      return "file";
+    case SinkConnector::kPrint:
+      return "print";
+    case SinkConnector::kBlackhole:
+      return "blackhole";
+    case SinkConnector::kMemory:
+      return "memory";
   }
   return "";
 }
@@ -116,8 +125,7 @@ std::vector<QueryDeclaration> ReadQueries(const DocumentNode& node, Diagnostics&
   return queries;
 }
 
-JobFile ReadJobFile(const std::string& path, const std::string& text, const JobFileOptions& options,
-                    Diagnostics& out) {
+JobFile ReadJobFile(const std::string& path, const std::string& text, const JobFileOptions& options, Diagnostics& out) {
   JobFile file;
   file.path = path;
   file.text = text;

@@ -9,8 +9,9 @@ namespace weir {
 
 std::optional<std::string> ReadText(const DocumentNode& node, std::string_view key, Diagnostics& out) {
   if (node.IsScalar()) return node.text;
-  out.Add(node.position, node.IsNull() ? fmt::format("{} needs a value", key)
-                                       : fmt::format("{} takes one value, not a {}", key, node.IsMap() ? "map" : "list"));
+  out.Add(node.position, node.IsNull()
+                             ? fmt::format("{} needs a value", key)
+                             : fmt::format("{} takes one value, not a {}", key, node.IsMap() ? "map" : "list"));
   return std::nullopt;
 }
 
@@ -115,8 +116,8 @@ void MapReader::Finish() {
     if (std::find(foreign_.begin(), foreign_.end(), member.key) != foreign_.end()) {
       out_.Add(member.position, fmt::format("{} takes no {}", what_, member.key));
     } else {
-      out_.Add(member.position, fmt::format("unknown key {} in {}{}", member.key, what_,
-                                            DidYouMean(member.key, known_)));
+      out_.Add(member.position,
+               fmt::format("unknown key {} in {}{}", member.key, what_, DidYouMean(member.key, known_)));
     }
   }
 }

@@ -60,7 +60,9 @@ class MapReader {
   }
 
   // Keys of other variants of this map: they get "file source visits takes no topic" instead of "unknown key".
-  void NoteForeign(std::initializer_list<const char*> keys) { foreign_.insert(foreign_.end(), keys.begin(), keys.end()); }
+  void NoteForeign(std::initializer_list<const char*> keys) {
+    foreign_.insert(foreign_.end(), keys.begin(), keys.end());
+  }
   // Reports every key that was not taken.
   void Finish();
 
@@ -74,8 +76,8 @@ class MapReader {
       if (*text == name) return value;
       names.push_back(name);
     }
-    out_.Add(node.position, fmt::format("{}: '{}' is none of {}{}", key, *text, fmt::join(names, ", "),
-                                        DidYouMean(*text, names)));
+    out_.Add(node.position,
+             fmt::format("{}: '{}' is none of {}{}", key, *text, fmt::join(names, ", "), DidYouMean(*text, names)));
     return std::nullopt;
   }
 

@@ -94,8 +94,8 @@ class Override {
     const std::string& part = parts_[at];
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), index);
     if (error != std::errc() || end != part.data() + part.size() || index >= node.items.size()) {
-      return out_.Add(position_, fmt::format("{} is a list of {}; {} is no index of it", parts_[at - 1],
-                                             node.items.size(), part));
+      return out_.Add(position_,
+                      fmt::format("{} is a list of {}; {} is no index of it", parts_[at - 1], node.items.size(), part));
     }
     if (at + 1 == parts_.size()) {
       node.items[index] = value_;

@@ -65,8 +65,12 @@ class ScalarWalk {
 
   std::vector<Placed> Walk() {
     switch (cursor_.Peek()) {
-      case '|': Block(false); break;
-      case '>': Block(true); break;
+      case '|':
+        Block(false);
+        break;
+      case '>':
+        Block(true);
+        break;
       case '\'':
       case '"': {
         const char quote = cursor_.Peek();
@@ -74,7 +78,8 @@ class ScalarWalk {
         Flow(quote);
         break;
       }
-      default: Flow('\0');
+      default:
+        Flow('\0');
     }
     return std::move(placed_);
   }
@@ -193,7 +198,9 @@ class ScalarWalk {
     }
     const size_t word = text_.find_first_not_of(" \n");
     const size_t newline = word == std::string_view::npos ? word : text_.rfind('\n', word);
-    const size_t in_value = word == std::string_view::npos ? 0 : newline == std::string_view::npos ? word : word - newline - 1;
+    const size_t in_value = word == std::string_view::npos      ? 0
+                            : newline == std::string_view::npos ? word
+                                                                : word - newline - 1;
     return in_file - std::min(in_file, in_value);
   }
 

@@ -14,8 +14,8 @@ std::optional<DataType> ReadType(const DocumentNode& node, const std::string& co
   const auto type = ParseType(*text);
   if (type) return type;
   static const std::vector<std::string> kNames = {
-      "boolean", "tinyint", "smallint", "int",           "bigint",   "float",    "double", "decimal", "string", "bytes",
-      "date",    "time",    "timestamp", "timestamp_ltz", "bitmap32", "bitmap64", "array"};
+      "boolean", "tinyint", "smallint", "int",       "bigint",        "float",    "double",   "decimal", "string",
+      "bytes",   "date",    "time",     "timestamp", "timestamp_ltz", "bitmap32", "bitmap64", "array"};
   const std::string word = text->substr(0, text->find_first_of("(<"));
   // A right word with wrong numbers is not helped by a suggestion.
   const bool known = std::find(kNames.begin(), kNames.end(), word) != kNames.end();
@@ -28,20 +28,29 @@ bool IsTime(const DataType& type) { return type.IsTimestamp(); }
 
 DataType MetadataType(Metadata metadata) {
   switch (metadata) {
-    case Metadata::kTimestamp: return TimestampType(3);
-    case Metadata::kPartition: return IntType();
-    case Metadata::kOffset: return BigintType();
-    default: return StringType();
+    case Metadata::kTimestamp:
+      return TimestampType(3);
+    case Metadata::kPartition:
+      return IntType();
+    case Metadata::kOffset:
+      return BigintType();
+    default:
+      return StringType();
   }
 }
 
 bool MetadataFits(Metadata metadata, const DataType& type) {
   switch (metadata) {
-    case Metadata::kTimestamp: return type.IsTimestamp();
-    case Metadata::kPartition: return type.kind == TypeKind::kInt || type.kind == TypeKind::kBigint;
-    case Metadata::kOffset: return type.kind == TypeKind::kBigint;
-    case Metadata::kKey: return type.kind == TypeKind::kString || type.kind == TypeKind::kBytes || type.IsInteger();
-    default: return true;
+    case Metadata::kTimestamp:
+      return type.IsTimestamp();
+    case Metadata::kPartition:
+      return type.kind == TypeKind::kInt || type.kind == TypeKind::kBigint;
+    case Metadata::kOffset:
+      return type.kind == TypeKind::kBigint;
+    case Metadata::kKey:
+      return type.kind == TypeKind::kString || type.kind == TypeKind::kBytes || type.IsInteger();
+    default:
+      return true;
   }
 }
 
@@ -56,26 +65,30 @@ void ReadLongForm(const DocumentNode& node, SourceColumn& column, Diagnostics& o
       if (keys && !keys->empty()) {
         column.path = *keys;
       } else {
-        out.Add(path->position, fmt::format("path: '{}' is not a path; write user.id, or attrs.\"b.c\" for a key with a "
-                                            "dot", *text));
+        out.Add(path->position,
+                fmt::format("path: '{}' is not a path; write user.id, or attrs.\"b.c\" for a key with a "
+                            "dot",
+                            *text));
       }
     }
   }
   if (const DocumentNode* unit = reader.Take("unit")) {
-    column.unit = reader.Choice<TimeUnit>("unit", {{"seconds", TimeUnit::kSeconds},
-                                                   {"milliseconds", TimeUnit::kMilliseconds},
-                                                   {"microseconds", TimeUnit::kMicroseconds}})
+    column.unit = reader
+                      .Choice<TimeUnit>("unit", {{"seconds", TimeUnit::kSeconds},
+                                                 {"milliseconds", TimeUnit::kMilliseconds},
+                                                 {"microseconds", TimeUnit::kMicroseconds}})
                       .value_or(TimeUnit::kMilliseconds);
     if (!IsTime(column.type)) {
-      out.Add(unit->position, fmt::format("unit is for timestamps; column {} is a {}", column.name,
-                                          column.type.ToString()));
+      out.Add(unit->position,
+              fmt::format("unit is for timestamps; column {} is a {}", column.name, column.type.ToString()));
     }
   }
   if (const DocumentNode* metadata = reader.Take("metadata")) {
-    column.metadata = reader.Choice<Metadata>("metadata", {{"key", Metadata::kKey},
-                                                           {"timestamp", Metadata::kTimestamp},
-                                                           {"partition", Metadata::kPartition},
-                                                           {"offset", Metadata::kOffset}})
+    column.metadata = reader
+                          .Choice<Metadata>("metadata", {{"key", Metadata::kKey},
+                                                         {"timestamp", Metadata::kTimestamp},
+                                                         {"partition", Metadata::kPartition},
+                                                         {"offset", Metadata::kOffset}})
                           .value_or(Metadata::kNone);
     if (!MetadataFits(column.metadata, column.type)) {
       out.Add(metadata->position, fmt::format("metadata: column {} is a {}; this metadata is a {}", column.name,

@@ -28,7 +28,8 @@ CheckpointDeclaration ReadCheckpoint(const DocumentNode& node, Diagnostics& out)
   if (const DocumentNode* interval = reader.Take("interval")) {
     if (!(interval->IsScalar() && interval->text == "off")) {
       checkpoint.interval = ReadDuration(*interval, "interval", out);
-      if (checkpoint.interval == 0) out.Add(interval->position, "interval: 0 is no interval; off turns checkpoints off");
+      if (checkpoint.interval == 0)
+        out.Add(interval->position, "interval: 0 is no interval; off turns checkpoints off");
     }
   }
   checkpoint.on_rows = reader.Integer("on_rows", 1, INT64_MAX).value_or(0);
@@ -47,10 +48,11 @@ OptionsDeclaration ReadOptions(const DocumentNode& node, Diagnostics& out) {
   MapReader reader(node, "options", out);
   options.parallelism =
       static_cast<int>(reader.Integer("parallelism", 1, kMaxParallelism).value_or(options.parallelism));
-  options.join = reader.Choice<JoinOption>("join", {{"auto", JoinOption::kAuto},
-                                                    {"regular", JoinOption::kRegular},
-                                                    {"delta", JoinOption::kDelta}})
-                     .value_or(JoinOption::kAuto);
+  options.join =
+      reader
+          .Choice<JoinOption>(
+              "join", {{"auto", JoinOption::kAuto}, {"regular", JoinOption::kRegular}, {"delta", JoinOption::kDelta}})
+          .value_or(JoinOption::kAuto);
   const auto rocksdb = reader.Choice<bool>("state", {{"memory", false}, {"rocksdb", true}});
   if (rocksdb.value_or(false)) {
     out.Add(reader.node().Find("state")->position,
@@ -60,12 +62,13 @@ OptionsDeclaration ReadOptions(const DocumentNode& node, Diagnostics& out) {
   options.memory = reader.Size("memory").value_or(options.memory);
   options.redo_bytes = reader.Size("redo_bytes").value_or(options.redo_bytes);
   options.redo_rows = reader.Integer("redo_rows", 1, INT64_MAX).value_or(options.redo_rows);
-  options.log_level = reader.Choice<std::string>("log_level", {{"trace", "trace"},
-                                                               {"debug", "debug"},
-                                                               {"info", "info"},
-                                                               {"warn", "warn"},
-                                                               {"error", "error"},
-                                                               {"off", "off"}})
+  options.log_level = reader
+                          .Choice<std::string>("log_level", {{"trace", "trace"},
+                                                             {"debug", "debug"},
+                                                             {"info", "info"},
+                                                             {"warn", "warn"},
+                                                             {"error", "error"},
+                                                             {"off", "off"}})
                           .value_or(options.log_level);
   options.allowed_lateness = reader.Duration("allowed_lateness").value_or(0);
   if (const DocumentNode* zone = reader.Take("time_zone")) {

@@ -17,9 +17,10 @@ void ReadDelivery(MapReader& reader, Diagnostics& out) {
 void ReadKafka(MapReader& reader, SinkDeclaration& sink, Diagnostics& out) {
   sink.brokers = reader.RequireText("brokers").value_or("");
   sink.topic = reader.RequireText("topic").value_or("");
-  sink.format = reader.Choice<FormatKind>("format", {{"json", FormatKind::kJson},
-                                                     {"csv", FormatKind::kCsv},
-                                                     {"changelog_json", FormatKind::kChangelogJson}})
+  sink.format = reader
+                    .Choice<FormatKind>("format", {{"json", FormatKind::kJson},
+                                                   {"csv", FormatKind::kCsv},
+                                                   {"changelog_json", FormatKind::kChangelogJson}})
                     .value_or(FormatKind::kJson);
   const bool carries_kinds = sink.format == FormatKind::kChangelogJson;
   sink.upsert = reader.Choice<bool>("changelog", {{"upsert", true}, {"full", false}}).value_or(!carries_kinds);
@@ -53,13 +54,15 @@ SinkDeclaration ReadSink(const DocumentNode::Member& member, Diagnostics& out) {
   if (*kind == SinkConnector::kKafka) ReadKafka(reader, sink, out);
   if (*kind == SinkConnector::kFile) {
     sink.path = reader.RequireText("path").value_or("");
-    sink.format = reader.Choice<FormatKind>("format", {{"changelog_json", FormatKind::kChangelogJson},
-                                                       {"json", FormatKind::kJson},
-                                                       {"csv", FormatKind::kCsv}})
+    sink.format = reader
+                      .Choice<FormatKind>("format", {{"changelog_json", FormatKind::kChangelogJson},
+                                                     {"json", FormatKind::kJson},
+                                                     {"csv", FormatKind::kCsv}})
                       .value_or(FormatKind::kChangelogJson);
   }
   sink.sound = out.size() == errors_before;
-  reader.NoteForeign({"brokers", "topic", "changelog", "key", "delivery", "kafka", "path", "format", "connect_timeout"});
+  reader.NoteForeign(
+      {"brokers", "topic", "changelog", "key", "delivery", "kafka", "path", "format", "connect_timeout"});
   reader.Finish();
   return sink;
 }
@@ -67,8 +70,9 @@ SinkDeclaration ReadSink(const DocumentNode::Member& member, Diagnostics& out) {
 void ReadTable(const DocumentNode::Member& member, Diagnostics& out) {
   out.Add(member.position, fmt::format("tables {}", kNeedsTables));
   MapReader reader(member.value, fmt::format("table {}", member.key), out);
-  for (const char* key : {"columns", "primary_key", "bucket", "merge_engine", "sequence", "groups", "nulls", "aggregate",
-                          "delete", "partition", "indexes", "auto_increment", "not_null", "changelog", "ttl"}) {
+  for (const char* key :
+       {"columns", "primary_key", "bucket", "merge_engine", "sequence", "groups", "nulls", "aggregate", "delete",
+        "partition", "indexes", "auto_increment", "not_null", "changelog", "ttl"}) {
     reader.Take(key);
   }
   reader.Finish();

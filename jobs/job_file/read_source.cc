@@ -29,10 +29,11 @@ void ReadStart(MapReader& reader, SourceDeclaration& source, Diagnostics& out) {
   const DocumentNode* node = reader.Take("start");
   if (node == nullptr) return;
   if (!node->IsMap()) {
-    source.start.kind = reader.Choice<KafkaStart::Kind>("start", {{"earliest", KafkaStart::Kind::kEarliest},
-                                                                  {"latest", KafkaStart::Kind::kLatest},
-                                                                  {"committed", KafkaStart::Kind::kCommitted},
-                                                                  {"timestamp", KafkaStart::Kind::kTimestamp}})
+    source.start.kind = reader
+                            .Choice<KafkaStart::Kind>("start", {{"earliest", KafkaStart::Kind::kEarliest},
+                                                                {"latest", KafkaStart::Kind::kLatest},
+                                                                {"committed", KafkaStart::Kind::kCommitted},
+                                                                {"timestamp", KafkaStart::Kind::kTimestamp}})
                             .value_or(KafkaStart::Kind::kEarliest);
     if (source.start.kind == KafkaStart::Kind::kTimestamp) {
       out.Add(node->position, "start: timestamp needs the time; write {timestamp: 2026-11-01T00:00:00Z}");
@@ -51,7 +52,8 @@ void ReadStart(MapReader& reader, SourceDeclaration& source, Diagnostics& out) {
       source.start.timestamp_ms = instant.value / 1000;
     } else {
       out.Add(time->position, fmt::format("timestamp: '{}' is no time; write 2026-11-01T00:00:00Z or epoch "
-                                          "milliseconds", text));
+                                          "milliseconds",
+                                          text));
     }
   }
   start.Finish();
@@ -113,15 +115,16 @@ void ReadChangelog(MapReader& reader, SourceDeclaration& source, Diagnostics& ou
   const DocumentNode* key = reader.Take("primary_key");
   if (key != nullptr) source.primary_key = ReadColumnNames(*key, "primary_key", source.columns, out);
   const bool carries_kinds = source.format == FormatKind::kChangelogJson || source.format == FormatKind::kDebeziumJson;
-  const ChangelogMode by_default = carries_kinds  ? ChangelogMode::kFull
+  const ChangelogMode by_default = carries_kinds    ? ChangelogMode::kFull
                                    : key != nullptr ? ChangelogMode::kUpsert
                                                     : ChangelogMode::kAppend;
   const DocumentNode* changelog = reader.Take("changelog");
   source.changelog = by_default;
   if (changelog == nullptr) return;
-  source.changelog = reader.Choice<ChangelogMode>("changelog", {{"append", ChangelogMode::kAppend},
-                                                                {"upsert", ChangelogMode::kUpsert},
-                                                                {"full", ChangelogMode::kFull}})
+  source.changelog = reader
+                         .Choice<ChangelogMode>("changelog", {{"append", ChangelogMode::kAppend},
+                                                              {"upsert", ChangelogMode::kUpsert},
+                                                              {"full", ChangelogMode::kFull}})
                          .value_or(by_default);
   if (source.changelog == ChangelogMode::kUpsert && key == nullptr) {
     out.Add(changelog->position, "changelog: upsert needs a primary_key: rows of one key replace each other");
@@ -187,28 +190,32 @@ SourceDeclaration ReadSource(const DocumentNode::Member& member, Diagnostics& ou
                                                                  {"memory", SourceConnector::kMemory}});
   if (!kind) return source;
   source.connector = *kind;
-  if (const DocumentNode* columns = *kind == SourceConnector::kGenerator ? reader.Take("columns")
-                                                                         : reader.Require("columns")) {
+  if (const DocumentNode* columns =
+          *kind == SourceConnector::kGenerator ? reader.Take("columns") : reader.Require("columns")) {
     source.columns = ReadColumns(*columns, out);
   }
   if (*kind != SourceConnector::kGenerator) {
-    source.format = reader.Choice<FormatKind>("format", {{"json", FormatKind::kJson},
-                                                         {"csv", FormatKind::kCsv},
-                                                         {"debezium_json", FormatKind::kDebeziumJson},
-                                                         {"changelog_json", FormatKind::kChangelogJson}})
+    source.format = reader
+                        .Choice<FormatKind>("format", {{"json", FormatKind::kJson},
+                                                       {"csv", FormatKind::kCsv},
+                                                       {"debezium_json", FormatKind::kDebeziumJson},
+                                                       {"changelog_json", FormatKind::kChangelogJson}})
                         .value_or(FormatKind::kJson);
-    source.typing =
-        reader.Choice<Typing>("typing", {{"strict", Typing::kStrict}, {"lenient", Typing::kLenient}})
-            .value_or(Typing::kStrict);
+    source.typing = reader.Choice<Typing>("typing", {{"strict", Typing::kStrict}, {"lenient", Typing::kLenient}})
+                        .value_or(Typing::kStrict);
   }
   ReadOnError(reader, source, out);
   switch (*kind) {
-    case SourceConnector::kKafka: ReadKafka(reader, source, out); break;
+    case SourceConnector::kKafka:
+      ReadKafka(reader, source, out);
+      break;
     case SourceConnector::kFile:
       source.path = reader.RequireText("path").value_or("");
       if (const DocumentNode* path = member.value.Find("path")) source.path_position = path->position;
       break;
-    case SourceConnector::kGenerator: ReadGenerator(reader, source, out); break;
+    case SourceConnector::kGenerator:
+      ReadGenerator(reader, source, out);
+      break;
     case SourceConnector::kMemory:
       source.partitions = static_cast<int>(reader.Integer("partitions", 1, 1024).value_or(1));
       break;
@@ -216,8 +223,8 @@ SourceDeclaration ReadSource(const DocumentNode::Member& member, Diagnostics& ou
   ReadChangelog(reader, source, out);
   ReadEventTime(reader, source, out);
   source.sound = out.size() == errors_before;  // an unknown key does not hurt a query
-  reader.NoteForeign({"brokers", "topic", "start", "end", "connect_timeout", "lost_data", "kafka", "path", "kind", "rows",
-                      "rate", "seed", "users", "days", "out_of_orderness", "partitions", "format", "typing"});
+  reader.NoteForeign({"brokers", "topic", "start", "end", "connect_timeout", "lost_data", "kafka", "path", "kind",
+                      "rows", "rate", "seed", "users", "days", "out_of_orderness", "partitions", "format", "typing"});
   reader.Finish();
   return source;
 }

@@ -23,7 +23,8 @@ class Delivery {
  private:
   Status Take(const ReplayEvent& event) {
     switch (event.kind) {
-      case ReplayEvent::Kind::kRow: return TakeRow(event);
+      case ReplayEvent::Kind::kRow:
+        return TakeRow(event);
       case ReplayEvent::Kind::kMessage: {
         Push();
         const ReplayMessage& message = replay_.messages[event.index];
@@ -42,7 +43,8 @@ class Delivery {
         WEIR_TRY(Rest());
         feed(event).MarkIdle(event.partition);
         return running_.WaitUntilIdle();
-      case ReplayEvent::Kind::kBatch: return Rest();
+      case ReplayEvent::Kind::kBatch:
+        return Rest();
       case ReplayEvent::Kind::kCheckpoint:
         WEIR_TRY(Rest());
         WEIR_TRY(running_.Checkpoint());
@@ -107,9 +109,9 @@ class Delivery {
   RunningJob& running_;
   SkippedRows& skipped_;
   std::vector<MemoryFeed*> feeds_;
-  ReplayEvent pending_;      // the first of the rows not yet pushed
+  ReplayEvent pending_;  // the first of the rows not yet pushed
   size_t pending_rows_ = 0;
-  int64_t lines_ = 0;        // delivered since the job last came to rest
+  int64_t lines_ = 0;  // delivered since the job last came to rest
 };
 
 }  // namespace

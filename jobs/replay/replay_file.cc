@@ -154,7 +154,7 @@ class ReplayParser {
   }
 
   Status Message(const ReplayJson& json) {
-    static const std::vector<std::string> kKeys = {"topic",     "partition", "offset", "value",
+    static const std::vector<std::string> kKeys = {"topic",     "partition", "offset",  "value",
                                                    "value_b64", "key",       "key_b64", "timestamp"};
     for (const auto& [key, value] : json.members) {
       if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
@@ -162,7 +162,8 @@ class ReplayParser {
       }
     }
     const ReplayJson* topic = json.Find("topic");
-    if (topic == nullptr || topic->kind != ReplayJson::Kind::kString) return Fail("a message needs a topic: the source");
+    if (topic == nullptr || topic->kind != ReplayJson::Kind::kString)
+      return Fail("a message needs a topic: the source");
     ReplayEvent event;
     event.kind = ReplayEvent::Kind::kMessage;
     event.line = line_;

@@ -30,17 +30,17 @@ struct ReplayMessage {
 struct ReplayEvent {
   enum class Kind { kRow, kMessage, kIdle, kBatch, kCheckpoint };
   Kind kind = Kind::kBatch;
-  int line = 0;         // in the file, from 1
-  int source = -1;      // index in JobFile::sources
+  int line = 0;     // in the file, from 1
+  int source = -1;  // index in JobFile::sources
   int partition = 0;
-  size_t index = 0;     // kRow: row of ReplayFile::rows[source]; kMessage: of ReplayFile::messages
-  int null_key = -1;    // kRow: a primary key column that is NULL: the source's on_error decides
+  size_t index = 0;   // kRow: row of ReplayFile::rows[source]; kMessage: of ReplayFile::messages
+  int null_key = -1;  // kRow: a primary key column that is NULL: the source's on_error decides
 };
 
 struct ReplayFile {
   std::string path;
-  std::vector<Batch> rows;       // a source; empty schema order as declared
-  std::vector<int> partitions;   // a source: as many as declared, or as the file names
+  std::vector<Batch> rows;      // a source; empty schema order as declared
+  std::vector<int> partitions;  // a source: as many as declared, or as the file names
   std::vector<ReplayMessage> messages;
   std::vector<ReplayEvent> events;
 };

@@ -13,8 +13,8 @@ struct ReplayJson {
   enum class Kind { kNull, kBool, kNumber, kString, kArray, kObject };
   Kind kind = Kind::kNull;
   bool boolean = false;
-  std::string text;  // kNumber: as written; kString: unescaped
-  std::vector<ReplayJson> items;                          // kArray
+  std::string text;                                         // kNumber: as written; kString: unescaped
+  std::vector<ReplayJson> items;                            // kArray
   std::vector<std::pair<std::string, ReplayJson>> members;  // kObject
 
   const ReplayJson* Find(std::string_view key) const;

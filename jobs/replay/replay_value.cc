@@ -30,10 +30,14 @@ struct IntegerRange {
 
 IntegerRange RangeOf(TypeKind kind) {
   switch (kind) {
-    case TypeKind::kTinyint: return {INT8_MIN, INT8_MAX};
-    case TypeKind::kSmallint: return {INT16_MIN, INT16_MAX};
-    case TypeKind::kInt: return {INT32_MIN, INT32_MAX};
-    default: return {INT64_MIN, INT64_MAX};
+    case TypeKind::kTinyint:
+      return {INT8_MIN, INT8_MAX};
+    case TypeKind::kSmallint:
+      return {INT16_MIN, INT16_MAX};
+    case TypeKind::kInt:
+      return {INT32_MIN, INT32_MAX};
+    default:
+      return {INT64_MIN, INT64_MAX};
   }
 }
 
@@ -138,17 +142,24 @@ Status AppendReplayValue(const ReplayJson& value, Column& column) {
       column.AppendText(value.text);
       return {};
     case TypeKind::kFloat:
-    case TypeKind::kDouble: return AppendFloating(value, column);
-    case TypeKind::kDecimal: return AppendDecimal(value, column);
+    case TypeKind::kDouble:
+      return AppendFloating(value, column);
+    case TypeKind::kDecimal:
+      return AppendDecimal(value, column);
     case TypeKind::kTimestamp:
-    case TypeKind::kTimestampLtz: return AppendTimestampValue(value, column);
+    case TypeKind::kTimestampLtz:
+      return AppendTimestampValue(value, column);
     case TypeKind::kDate:
-    case TypeKind::kTime: return AppendDateOrTime(value, column);
+    case TypeKind::kTime:
+      return AppendDateOrTime(value, column);
     case TypeKind::kBytes:
     case TypeKind::kBitmap32:
-    case TypeKind::kBitmap64: return AppendBinary(value, column);
-    case TypeKind::kArray: return AppendList(value, column);
-    default: return AppendInteger(value, column);
+    case TypeKind::kBitmap64:
+      return AppendBinary(value, column);
+    case TypeKind::kArray:
+      return AppendList(value, column);
+    default:
+      return AppendInteger(value, column);
   }
 }
 

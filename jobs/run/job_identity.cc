@@ -19,9 +19,12 @@ std::string PathOf(const std::string& state_dir) { return state_dir + "/job.json
 
 const char* ModeName(ChangelogMode mode) {
   switch (mode) {
-    case ChangelogMode::kAppend: return "append";
-    case ChangelogMode::kUpsert: return "upsert";
-    case ChangelogMode::kFull: return "full";
+    case ChangelogMode::kAppend:
+      return "append";
+    case ChangelogMode::kUpsert:
+      return "upsert";
+    case ChangelogMode::kFull:
+      return "full";
   }
   return "";
 }
@@ -104,12 +107,15 @@ Status CheckJobIdentity(const std::string& state_dir, const std::string& identit
     const std::string before = written.value("name", "");
     const std::string after = now.value("name", "");
     if (before != after) {
-      return ConfigError(fmt::format("the state dir {} belongs to job {}, this is job {}; give each its own --state-dir",
-                                     state_dir, before, after));
+      return ConfigError(
+          fmt::format("the state dir {} belongs to job {}, this is job {}; give each its own --state-dir", state_dir,
+                      before, after));
     }
     if (written != now) {
-      return ConfigError(fmt::format("the state dir {} was written by another form of job {}: {}; give the changed job "
-                                     "its own --state-dir", state_dir, after, Difference(written, now)));
+      return ConfigError(
+          fmt::format("the state dir {} was written by another form of job {}: {}; give the changed job "
+                      "its own --state-dir",
+                      state_dir, after, Difference(written, now)));
     }
   } catch (const std::exception&) {
     return StateError(fmt::format("{} is damaged: it is not JSON", PathOf(state_dir)));

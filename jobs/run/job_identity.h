@@ -1,5 +1,5 @@
-// job.json in the state dir: which job wrote it.  State is only meaningful to the job whose operators it names, so another
-// job, or the same one with other queries or sources, is refused before anything is touched.
+// job.json in the state dir: which job wrote it.  State is only meaningful to the job whose operators it names, so
+// another job, or the same one with other queries or sources, is refused before anything is touched.
 #pragma once
 
 #include <string>

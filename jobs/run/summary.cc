@@ -39,7 +39,7 @@ Json OperatorJson(const OperatorFigures& op) {
 
 Json CheckpointJson(const CheckpointFigures& checkpoint) {
   return {{"id", checkpoint.id},
-          {"trigger_time", checkpoint.trigger_time},
+          {"trigger_time", checkpoint.trigger_time / 1000},
           {"start_delay_ms", checkpoint.start_delay_ms},
           {"alignment_ms", checkpoint.alignment_ms},
           {"sync_ms", checkpoint.sync_ms},

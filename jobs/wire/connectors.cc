@@ -71,10 +71,14 @@ Result<SourceFactory> MakeSourceFactory(const JobFile& file, const SourceDeclara
                                         const std::vector<int>& read, std::shared_ptr<MemoryFeed> feed) {
   if (feed) return MakeFedSource(file, source, read, std::move(feed));
   switch (source.connector) {
-    case SourceConnector::kKafka: return MakeKafka(file, source, read);
-    case SourceConnector::kFile: return MakeFile(file, source, read);
-    case SourceConnector::kGenerator: return MakeGenerator(source, read);
-    case SourceConnector::kMemory: break;
+    case SourceConnector::kKafka:
+      return MakeKafka(file, source, read);
+    case SourceConnector::kFile:
+      return MakeFile(file, source, read);
+    case SourceConnector::kGenerator:
+      return MakeGenerator(source, read);
+    case SourceConnector::kMemory:
+      break;
   }
   return ConfigError(fmt::format("source {} is in memory, so it needs rows: run with --replay FILE", source.name));
 }
@@ -109,8 +113,10 @@ Result<OperatorFactory> MakeSinkFactory(const SinkDeclaration& sink, SchemaPtr s
       options.schema = std::move(schema);
       return OperatorFactory([options](int, int) { return MakePrintSink(options); });
     }
-    case SinkConnector::kBlackhole: return OperatorFactory([](int, int) { return MakeBlackholeSink(); });
-    case SinkConnector::kMemory: break;
+    case SinkConnector::kBlackhole:
+      return OperatorFactory([](int, int) { return MakeBlackholeSink(); });
+    case SinkConnector::kMemory:
+      break;
   }
   if (!result) {
     return ConfigError(fmt::format("sink {} is in memory, which only an embedding program can read", sink.name));

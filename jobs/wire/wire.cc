@@ -14,17 +14,28 @@ namespace {
 
 const char* KindName(NodeKind kind) {
   switch (kind) {
-    case NodeKind::kScan: return "scan";
-    case NodeKind::kFilter: return "filter";
-    case NodeKind::kProject: return "project";
-    case NodeKind::kJoin: return "join";
-    case NodeKind::kAggregate: return "aggregate";
-    case NodeKind::kNormalise: return "normalise";
-    case NodeKind::kExchange: return "exchange";
-    case NodeKind::kUnion: return "union";
-    case NodeKind::kKeyOrder: return "key_order";
-    case NodeKind::kSink: return "sink";
-    case NodeKind::kValues: return "values";
+    case NodeKind::kScan:
+      return "scan";
+    case NodeKind::kFilter:
+      return "filter";
+    case NodeKind::kProject:
+      return "project";
+    case NodeKind::kJoin:
+      return "join";
+    case NodeKind::kAggregate:
+      return "aggregate";
+    case NodeKind::kNormalise:
+      return "normalise";
+    case NodeKind::kExchange:
+      return "exchange";
+    case NodeKind::kUnion:
+      return "union";
+    case NodeKind::kKeyOrder:
+      return "key_order";
+    case NodeKind::kSink:
+      return "sink";
+    case NodeKind::kValues:
+      return "values";
   }
   return "";
 }
@@ -146,7 +157,8 @@ class Wiring {
 
   Result<int> AddScan(const PlanNode& node) {
     const SourceDeclaration* declared = job_.file.FindSource(node.relation);
-    if (declared == nullptr) return Error{ErrorCode::kBug, "the plan reads " + node.relation + ", which is no source", {}};
+    if (declared == nullptr)
+      return Error{ErrorCode::kBug, "the plan reads " + node.relation + ", which is no source", {}};
     const auto feed = options_.feeds.find(node.relation);
     StageSpec stage;
     stage.name = node.id;
@@ -200,9 +212,8 @@ class Wiring {
 
   Result<OperatorFactory> MakeFactory(const PlanNode& node) {
     if (node.kind == NodeKind::kUnion) {
-      return OperatorFactory([schema = node.schema](int, int) -> Result<std::unique_ptr<Operator>> {
-        return MakeUnion(schema);
-      });
+      return OperatorFactory(
+          [schema = node.schema](int, int) -> Result<std::unique_ptr<Operator>> { return MakeUnion(schema); });
     }
     if (node.kind == NodeKind::kSink) {
       const SinkDeclaration* sink = job_.file.FindSink(node.relation);

@@ -16,7 +16,8 @@ TEST(Embedding, AttributionSurvivesACrash) {
   const std::string state_dir = ::testing::TempDir() + "weir-embedding";
   std::filesystem::remove_all(state_dir);
   ManualClock clock;
-  auto created = EmbeddedJob::Create(R"yaml(
+  auto created =
+      EmbeddedJob::Create(R"yaml(
 name: attribution
 options: {parallelism: 2}
 sources:
@@ -27,7 +28,8 @@ sinks:
 queries:
   - INSERT INTO attributed
     SELECT o.order_id, o.amount, v.channel FROM orders o JOIN visits v ON o.user_id = v.user_id
-)yaml", {.state_dir = state_dir, .clock = &clock, .overrides = {}, .check_operators = true});
+)yaml",
+                          {.state_dir = state_dir, .clock = &clock, .overrides = {}, .check_operators = true});
   ASSERT_TRUE(created) << created.error().ToString();
   EmbeddedJob& job = **created;
   MemoryFeed& orders = job.feed("orders");

@@ -64,7 +64,8 @@ class CommandLineTest : public ::testing::Test {
     return text;
   }
 
-  void WriteSumJob(const std::string& name = "sum", const std::string& query = "SELECT k, SUM(v) AS s FROM t GROUP BY k") {
+  void WriteSumJob(const std::string& name = "sum",
+                   const std::string& query = "SELECT k, SUM(v) AS s FROM t GROUP BY k") {
     Write("job.yaml", "name: " + name + R"(
 options: {parallelism: 1}
 sources:
@@ -74,7 +75,8 @@ sinks:
 queries:
   - INSERT INTO out
     )" + query + "\n");
-    Write("rows.jsonl", "[\"t\",\"+I\",\"a\",1]\n[\"t\",\"+I\",\"b\",2]\n[\"*\",\"checkpoint\"]\n[\"t\",\"+I\",\"a\",5]\n");
+    Write("rows.jsonl",
+          "[\"t\",\"+I\",\"a\",1]\n[\"t\",\"+I\",\"b\",2]\n[\"*\",\"checkpoint\"]\n[\"t\",\"+I\",\"a\",5]\n");
   }
 
   fs::path folder_;

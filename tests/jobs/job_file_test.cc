@@ -131,8 +131,9 @@ TEST(JobFile, IntervalOffMeansNone) {
 }
 
 TEST(Overrides, SetValuesOfTheTree) {
-  const std::string text = "queries: [q]\nsources:\n  a: {connector: generator, kind: orders, users: 5}\n"
-                           "  b: {connector: generator, kind: visits, users: 6}\n  c: {connector: memory, columns: {x: int}}\n";
+  const std::string text =
+      "queries: [q]\nsources:\n  a: {connector: generator, kind: orders, users: 5}\n"
+      "  b: {connector: generator, kind: visits, users: 6}\n  c: {connector: memory, columns: {x: int}}\n";
   EXPECT_EQ(ReadSound(text, {"options.parallelism=7"}).options.parallelism, 7);
   EXPECT_EQ(ReadSound(text, {"options.checkpoint.interval=1s"}).options.checkpoint.interval, 1'000'000);
   EXPECT_EQ(ReadSound(text, {"options.checkpoint={interval: 2s}"}).options.checkpoint.interval, 2'000'000);

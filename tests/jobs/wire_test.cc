@@ -16,7 +16,9 @@ std::string Picture(const JobGraph& graph) {
     text += fmt::format("{} x{}", i, stage.parallelism);
     if (stage.source) text += " source " + stage.source->name;
     for (const EdgeSpec& edge : stage.inputs) {
-      const char* how = edge.exchange == Exchange::kForward ? "forward" : edge.exchange == Exchange::kGather ? "gather" : "hash";
+      const char* how = edge.exchange == Exchange::kForward  ? "forward"
+                        : edge.exchange == Exchange::kGather ? "gather"
+                                                             : "hash";
       text += fmt::format(" <- {} {}", how, edge.from_stage);
     }
     for (const OperatorSpec& op : stage.chain) text += " : " + op.kind;
@@ -48,7 +50,8 @@ queries:
 }
 
 TEST(Wire, AChainIsOneStage) {
-  EXPECT_EQ(Wired("- INSERT INTO out SELECT id + 1 AS x FROM a WHERE v > 0\n"), "0 x2 source a : filter : project : sink\n");
+  EXPECT_EQ(Wired("- INSERT INTO out SELECT id + 1 AS x FROM a WHERE v > 0\n"),
+            "0 x2 source a : filter : project : sink\n");
 }
 
 TEST(Wire, AJoinIsBehindTwoHashEdges) {
@@ -57,8 +60,9 @@ TEST(Wire, AJoinIsBehindTwoHashEdges) {
 }
 
 TEST(Wire, AGlobalAggregateRunsInOneTask) {
-  EXPECT_EQ(Wired("- INSERT INTO out SELECT COUNT(*) AS n FROM a\n").find("x1 <- gather 0 : aggregate") != std::string::npos,
-            true);
+  EXPECT_EQ(
+      Wired("- INSERT INTO out SELECT COUNT(*) AS n FROM a\n").find("x1 <- gather 0 : aggregate") != std::string::npos,
+      true);
 }
 
 TEST(Wire, ASourceIsReadOnceByManyQueries) {
@@ -84,10 +88,11 @@ TEST(Wire, AUnionWithASingleTaskGathersTheRest) {
 }
 
 TEST(Wire, AMemorySourceWithoutAFeedIsRefused) {
-  const auto job = PlanJobText("job.yaml",
-                               "sources: {a: {connector: memory, columns: {id: bigint}}}\nsinks: {out: {connector: print}}\n"
-                               "queries: [INSERT INTO out SELECT id FROM a]\n",
-                               WithOverrides({}), InputCheck::kNone);
+  const auto job =
+      PlanJobText("job.yaml",
+                  "sources: {a: {connector: memory, columns: {id: bigint}}}\nsinks: {out: {connector: print}}\n"
+                  "queries: [INSERT INTO out SELECT id FROM a]\n",
+                  WithOverrides({}), InputCheck::kNone);
   ASSERT_TRUE(job);
   const auto graph = WireJob(*job, {});
   ASSERT_FALSE(graph);
