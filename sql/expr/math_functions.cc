@@ -34,8 +34,11 @@ Result<ExpressionPtr> BindAbs(const std::string& name, Arguments arguments) {
   } else {
     kernel = [type, max = RangeOf(type.kind).max](const KernelInput& input) {
       return MapRows<int64_t, int64_t>(input, type, [&](int64_t value, Failure& failure) {
-        if (value < -max) failure.Set(TypeName(type) + " out of range");
-        return value < 0 ? -(value + 1) + 1 : value;
+        if (value < -max) {
+          failure.Set(TypeName(type) + " out of range");
+          return int64_t{0};
+        }
+        return value < 0 ? -value : value;
       });
     };
   }
