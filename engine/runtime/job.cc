@@ -379,6 +379,7 @@ void JobImpl::Stop() {
 void JobImpl::Abort() { ShutDown(); }
 
 Result<CheckpointFigures> JobImpl::Checkpoint() {
+  if (!started_) return StateError("the job has not been started, or had finished before");
   auto figures = coordinator_->TakeNow();
   if (figures) return figures;
   const std::lock_guard lock(mutex_);
