@@ -31,6 +31,7 @@ class StateDir {
   Status DropOld(Epoch complete, int retain);
 
  private:
+  Status CheckStates(const Manifest& manifest) const;
   StateDir(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
 
   const std::string path_;

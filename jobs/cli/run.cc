@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 
 #include "connectors/file/options.h"
 #include "engine/checkpoint/manifest_file.h"
@@ -111,10 +112,17 @@ class Session {
 
  private:
   Status Prepare(const std::string& identity) {
+    WEIR_TRY(CheckSummaryPath());
     WEIR_TRY(CheckJobIdentity(state_dir_, identity));
     WEIR_TRY(PrepareSinks(job_, state_dir_, verb_.force));
     finished_before_ = HasFinished(state_dir_);
     return MakeStateDir(state_dir_);
+  }
+
+  // Before the first row, not after the last: a job that has run to its end would not be run again for its summary.
+  Status CheckSummaryPath() const {
+    if (verb_.summary.empty() || std::ofstream(verb_.summary, std::ios::app)) return {};
+    return ConfigError(fmt::format("cannot write the summary {}", verb_.summary));
   }
 
   int RunSupervised(const std::string& identity) {

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "engine/base/file.h"
+
 namespace weir {
 namespace {
 
@@ -126,13 +128,7 @@ Status CheckJobIdentity(const std::string& state_dir, const std::string& identit
 Status WriteJobIdentity(const std::string& state_dir, const std::string& identity) {
   std::error_code failed;
   if (std::filesystem::exists(PathOf(state_dir), failed)) return {};
-  const std::string temporary = PathOf(state_dir) + ".tmp";
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  file << identity;
-  file.close();
-  if (file) std::filesystem::rename(temporary, PathOf(state_dir), failed);
-  if (!file || failed) return StateError(fmt::format("cannot write {}", PathOf(state_dir)));
-  return {};
+  return WriteFileDurably(PathOf(state_dir), identity);
 }
 
 }  // namespace weir

@@ -12,6 +12,7 @@ constexpr size_t kFinite = 8;
 constexpr size_t kNan = 16;
 constexpr size_t kPositive = 24;
 constexpr size_t kNegative = 32;
+constexpr size_t kCompensation = 40;
 constexpr size_t kExtremeValue = 8;
 
 Int128 PowerOfTen(int digits) {
@@ -38,9 +39,15 @@ bool AddDouble(char* at, double value, int sign) {
     AddTo(at + (value > 0 ? kPositive : kNegative), sign);
   } else {
     AddTo(at + kFinite, sign);
-    // Without values left the sum is nothing, not what rounding has left of it.
-    const double sum = LoadAt<int64_t>(at + kFinite) == 0 ? 0 : LoadAt<double>(at) + sign * value;
-    StoreAt(at, sum);
+    const auto before = LoadAt<double>(at);
+    const double change = sign * value;
+    const double sum = before + change;
+    // Neumaier's compensated sum: what rounding cuts off is kept aside, so that a large value that comes and goes leaves
+    // the small ones.  Without values left the sum is nothing, not what rounding has left of it.
+    const double lost = std::abs(before) >= std::abs(change) ? (before - sum) + change : (change - sum) + before;
+    const bool empty = LoadAt<int64_t>(at + kFinite) == 0;
+    StoreAt(at, empty ? 0.0 : sum);
+    StoreAt(at + kCompensation, empty ? 0.0 : LoadAt<double>(at + kCompensation) + lost);
     return !std::isinf(sum);
   }
   return true;
@@ -109,7 +116,7 @@ size_t Accumulator::Size() const {
     case Form::kSumExact:
       return 24;
     case Form::kSumDouble:
-      return 40;
+      return 48;
     case Form::kExtreme:
       return 24;
     case Form::kExtremeText:
@@ -244,7 +251,7 @@ Status Accumulator::AppendDouble(const char* at, Column& out) const {
     out.AppendNull();
     return {};
   }
-  double sum = LoadAt<double>(at);
+  double sum = LoadAt<double>(at) + LoadAt<double>(at + kCompensation);
   if (nan > 0 || (positive > 0 && negative > 0)) {
     sum = std::numeric_limits<double>::quiet_NaN();
   } else if (positive > 0 || negative > 0) {

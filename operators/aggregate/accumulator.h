@@ -3,7 +3,8 @@
 //   kRows        nothing: COUNT(*) is the group's number of rows
 //   kCount       i64
 //   kSumExact    Int128 sum, i64 values            integers and decimals, SUM and AVG
-//   kSumDouble   f64 sum of the finite values, i64 finite values, i64 NaNs, i64 +infinities, i64 -infinities
+//   kSumDouble   f64 sum of the finite values, i64 finite values, i64 NaNs, i64 +infinities, i64 -infinities,
+//                f64 what rounding cut off
 //   kExtreme     i64 present, 16 bytes value       MIN and MAX of fixed-width values that are never retracted
 //   kExtremeText u32 size, u32 present; the bytes stand behind the group's key
 //   kExtremeSet  Ref of the value's record         MIN and MAX of values that can be retracted (value_set.h)

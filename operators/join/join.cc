@@ -26,11 +26,11 @@ void Join::EncodeKeys(const Batch& batch, const std::vector<int>& columns) {
 }
 
 Status Join::Begin(const Batch& batch) {
-  batch_ = batch;
+  batch_ = own().Canonical(batch);
   row_ = 0;
   now_ = context().clock == nullptr ? 0 : context().clock->Now();
-  EncodeKeys(batch, own().input().keys);
-  own().Encode(batch);
+  EncodeKeys(batch_, own().input().keys);
+  own().Encode(batch_);
   const int64_t bytes = own().encoded_bytes() + static_cast<int64_t>(keys_.bytes.size() + batch.rows() * 128);
   WEIR_TRY(state_.BeginBatch(hashes_, index_.bytes() + sides_[0]->lists().bytes() + sides_[1]->lists().bytes(), bytes));
   if (state_.has_ttl()) SweepExpired();

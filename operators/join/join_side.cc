@@ -1,6 +1,7 @@
 #include "operators/join/join_side.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace weir {
 namespace {
@@ -45,6 +46,23 @@ JoinSide::JoinSide(int index, const JoinInput& input, const std::vector<int>& us
 size_t JoinSide::PrefixSize(const void* owner, const Record& record) {
   const auto* side = static_cast<const JoinSide*>(owner);
   return side->searched_by_unique_ ? side->unique_codec_.EncodedSize(record.payload()) : record.size;
+}
+
+Batch JoinSide::Canonical(const Batch& batch) const {
+  if (unique() || append_only()) return batch;
+  std::vector<ColumnPtr> columns;
+  for (size_t i = 0; i < batch.columns().size(); ++i) {
+    const auto values = batch.column(i).doubles();
+    const auto is_negative_zero = [](double value) { return value == 0 && std::signbit(value); };
+    if (std::none_of(values.begin(), values.end(), is_negative_zero)) continue;
+    if (columns.empty()) columns = batch.columns();
+    auto copy = std::make_shared<Column>(batch.column(i));
+    for (size_t row = 0; row < values.size(); ++row) {
+      if (values[row] == 0) copy->mutable_doubles()[row] = 0;
+    }
+    columns[i] = std::move(copy);
+  }
+  return columns.empty() ? batch : batch.WithColumns(batch.schema(), std::move(columns));
 }
 
 void JoinSide::Encode(const Batch& batch) {

@@ -43,6 +43,8 @@ class JoinSide {
   const RecordLists& lists() const { return lists_; }
 
   // Encodes the rows of a batch; the other functions then take its row numbers.
+  // Rows found by equality are compared as SQL compares them: -0.0 becomes 0.0, in what is kept and what is emitted.
+  Batch Canonical(const Batch& batch) const;
   void Encode(const Batch& batch);
   int64_t encoded_bytes() const;
   std::string_view Prefix(size_t row) const {

@@ -218,6 +218,17 @@ bool Binder::BindGroupKeys(const AstSelect& select, const std::vector<AstSelectI
   return complete;
 }
 
+namespace {
+
+// FILTER is evaluated before the argument, which may fail on the rows that it drops.
+ExpressionPtr Guarded(const BoundAggregate& bound) {
+  if (bound.filter == nullptr || !bound.argument->CanFail()) return bound.argument;
+  auto guarded = MakeCall("CASE", {bound.filter, bound.argument, MakeNull(bound.argument->type())});
+  return guarded ? *guarded : bound.argument;
+}
+
+}  // namespace
+
 PlanPtr Binder::PlanGrouping(const Grouping& grouping, PlanPtr input) {
   std::vector<ExpressionPtr> expressions = grouping.keys;
   std::vector<std::string> names = grouping.key_names;
@@ -239,7 +250,7 @@ PlanPtr Binder::PlanGrouping(const Grouping& grouping, PlanPtr input) {
     call.distinct = bound.distinct;
     call.type = bound.type;
     call.name = bound.name;
-    if (bound.argument != nullptr) call.argument = place(bound.argument, bound.name + "_argument");
+    if (bound.argument != nullptr) call.argument = place(Guarded(bound), bound.name + "_argument");
     if (bound.filter != nullptr) call.filter = place(bound.filter, bound.name + "_filter");
     calls.push_back(std::move(call));
   }

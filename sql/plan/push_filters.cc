@@ -72,20 +72,7 @@ PlanPtr PushJoin(PlanPtr join, Conjuncts conjuncts) {
   const bool keeps_left = inner || type == JoinType::kLeft || LeftColumnsOnly(type);  // WHERE may go to the left side
   const bool keeps_right = inner || type == JoinType::kRight;
   Conjuncts left, right, on, above;
-  for (ExpressionPtr& conjunct : conjuncts) {
-    const Side side = SideOf(conjunct, left_width);
-    if (!conjunct->deterministic()) {
-      above.push_back(std::move(conjunct));
-    } else if (keeps_left && (side == Side::kLeft || side == Side::kNone)) {
-      left.push_back(std::move(conjunct));
-    } else if (keeps_right && (side == Side::kRight || side == Side::kNone)) {
-      right.push_back(std::move(conjunct));
-    } else if (inner) {
-      on.push_back(std::move(conjunct));
-    } else {
-      above.push_back(std::move(conjunct));
-    }
-  }
+  // ON comes before WHERE, also where both end up in one condition: the first may guard the second.
   // Conditions in ON: a side whose rows are all kept cannot lose any by them; the other side can.
   Conjuncts written;
   AddConjuncts(join->condition, written);
@@ -99,6 +86,20 @@ PlanPtr PushJoin(PlanPtr join, Conjuncts conjuncts) {
       right.push_back(std::move(conjunct));
     } else {
       on.push_back(std::move(conjunct));
+    }
+  }
+  for (ExpressionPtr& conjunct : conjuncts) {
+    const Side side = SideOf(conjunct, left_width);
+    if (!conjunct->deterministic()) {
+      above.push_back(std::move(conjunct));
+    } else if (keeps_left && (side == Side::kLeft || side == Side::kNone)) {
+      left.push_back(std::move(conjunct));
+    } else if (keeps_right && (side == Side::kRight || side == Side::kNone)) {
+      right.push_back(std::move(conjunct));
+    } else if (inner) {
+      on.push_back(std::move(conjunct));
+    } else {
+      above.push_back(std::move(conjunct));
     }
   }
   std::vector<int> to_right(static_cast<size_t>(left_width), -1);

@@ -59,7 +59,17 @@ PlanPtr TidyNode(PlanPtr node, bool names_matter) {
     }
   }
   const bool is_sink = node->kind == NodeKind::kSink;
+  const std::vector<std::string> names = is_sink ? ColumnNames(*node->inputs[0]->schema) : std::vector<std::string>{};
   for (PlanPtr& input : node->inputs) input = TidyNode(input, is_sink);
+  // Unions, joins and filters take their names from below, where projects that only renamed are gone: what a sink
+  // writes keeps the names of the query.
+  if (is_sink && ColumnNames(*node->inputs[0]->schema) != names) {
+    std::vector<ExpressionPtr> columns;
+    for (size_t i = 0; i < names.size(); ++i) {
+      columns.push_back(MakeColumn(static_cast<int>(i), (*node->inputs[0]->schema)[i].type));
+    }
+    node->inputs[0] = NewProject(node->inputs[0], std::move(columns), names);
+  }
   RefreshSchema(*node);
   return node;
 }

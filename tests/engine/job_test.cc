@@ -220,6 +220,39 @@ TEST(JobTest, ADamagedCheckpointIsRefusedByName) {
   ExpectCounts(*published, numbers);
 }
 
+// The manifest is whole, a state file has a wrong byte: found while the checkpoint before can still be taken.
+TEST(JobTest, ADamagedStateFileIsRefusedByNameAndForceTakesTheOneBefore) {
+  TemporaryFolder folder;
+  auto published = std::make_shared<Published>();
+  NumberOptions numbers{.partitions = 2, .rows = 500, .keys = 7, .batch = 10,
+                        .allowed = std::make_shared<std::atomic<int64_t>>(100)};
+  Epoch newest = 0;
+  {
+    auto job = Create(CountGraph(numbers, 1, 1, published), Options(folder / "state"));
+    ASSERT_TRUE(job->Start());
+    for (int i = 0; i < 2; ++i) {
+      ASSERT_TRUE(job->WaitUntilIdle());
+      newest = job->Checkpoint()->id;
+      *numbers.allowed += 50;
+    }
+    job->Abort();
+  }
+  const std::string state = CheckpointFolder(folder / "state", newest) + "/count-1-0.state";
+  std::fstream file(state, std::ios::in | std::ios::out);
+  file.seekp(3);
+  file.put('x');
+  file.close();
+  const auto refused = Job::Create(CountGraph(numbers, 1, 1, published), Options(folder / "state"));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().ToString().find(state), std::string::npos) << refused.error().ToString();
+  EXPECT_NE(refused.error().ToString().find("--force"), std::string::npos) << refused.error().ToString();
+  *numbers.allowed = numbers.rows;
+  JobOptions force = Options(folder / "state");
+  force.force = true;
+  EXPECT_EQ(RunToEnd(*Create(CountGraph(numbers, 1, 1, published), force)), JobEnd::kFinished);
+  ExpectCounts(*published, numbers);
+}
+
 TEST(JobTest, AFailingOperatorEndsTheJobWithItsError) {
   auto published = std::make_shared<Published>();
   JobGraph graph = CountGraph({}, 2, 2, published);

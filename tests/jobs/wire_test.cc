@@ -84,7 +84,7 @@ TEST(Wire, AUnionForwardsItsInputs) {
 TEST(Wire, AUnionWithASingleTaskGathersTheRest) {
   const std::string picture = Wired("- INSERT INTO out SELECT id AS n FROM a UNION ALL SELECT COUNT(*) FROM b\n");
   EXPECT_NE(picture.find("x1 <- gather"), std::string::npos) << picture;
-  EXPECT_NE(picture.find(": union : sink"), std::string::npos) << picture;
+  EXPECT_NE(picture.find(": union : project : sink"), std::string::npos) << picture;
 }
 
 TEST(Wire, AMemorySourceWithoutAFeedIsRefused) {

@@ -61,8 +61,7 @@ TEST(Aggregate, OneNetChangeAGroup) {
   Task task(Options({0}, {Call(F::kCountStar, -1, BigintType()), Call(F::kSum, 1, DecimalType(38, 0))}, true));
   EXPECT_EQ(task.Feed("+I 1 5 0 a true 1\n+I 2 7 0 a true 1\n+I 1 6 0 a true 1\n+I NULL NULL 0 a true 1\n"),
             "+I 1 2 11\n+I 2 1 7\n+I NULL 1 NULL\n");
-  EXPECT_EQ(task.Feed("-U 1 5 0 a true 1\n+U 1 8 0 a true 1\n-D 2 7 0 a true 1\n"),
-            "-U 1 2 11\n+U 1 2 14\n-D 2 1 7\n");
+  EXPECT_EQ(task.Feed("-U 1 5 0 a true 1\n+U 1 8 0 a true 1\n-D 2 7 0 a true 1\n"), "-U 1 2 11\n+U 1 2 14\n-D 2 1 7\n");
   EXPECT_EQ(task.Feed("-U 1 8 0 a true 1\n+U 1 8 0 a true 1\n-D 2 7 0 a true 1\n"), "");
   EXPECT_EQ(task.context.metrics.ignored_deletes, 1);
 }
@@ -120,7 +119,8 @@ TEST(Aggregate, TextExtremesOfAppendOnlyInput) {
   EXPECT_EQ(task.Feed("+I 1 0 0 b true 1\n"), "");
 }
 
-// --- against a recomputation ---------------------------------------------------------------------------------------------
+// --- against a recomputation
+// ---------------------------------------------------------------------------------------------
 
 struct ModelRow {
   std::string g, v, d, t, f, m;
@@ -226,7 +226,8 @@ TEST_P(AggregateRandom, IsTheRecomputationOfItsInput) {
       for (size_t task = 0; task < tasks.size(); ++task) {
         Selection mine;
         for (uint32_t i = 0; i < batch.rows(); ++i) {
-          if (TaskOf(KeyGroupOf(hashes[i]), static_cast<int>(tasks.size())) == static_cast<int>(task)) mine.push_back(i);
+          if (TaskOf(KeyGroupOf(hashes[i]), static_cast<int>(tasks.size())) == static_cast<int>(task))
+            mine.push_back(i);
         }
         if (!mine.empty()) Feed(*tasks[task]->op, 0, batch.Gather(mine), sink);
       }

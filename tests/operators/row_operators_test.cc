@@ -161,8 +161,8 @@ TEST(Normalise, RandomUpsertsWithRestores) {
   }
 }
 
-// Tasks each retract what they added, in their own order; the consumer sees any interleaving.  Rows name their task: the
-// columns that the tasks are split by are part of the row.
+// Tasks each retract what they added, in their own order; the consumer sees any interleaving.  Rows name their task:
+// the columns that the tasks are split by are part of the row.
 TEST(KeyOrder, IsRightAtEveryBarrierWhateverTheInterleaving) {
   std::mt19937_64 random(3);
   const SchemaPtr schema = MakeSchema({{"k", BigintType()}, {"task", BigintType()}, {"v", BigintType()}});
