@@ -68,6 +68,6 @@ function(weir_test NAME)
   target_include_directories(${NAME}_test PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(${NAME}_test PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
   target_precompile_headers(${NAME}_test PRIVATE ${CMAKE_SOURCE_DIR}/tools/cmake/precompiled.h <gmock/gmock.h>)
-  gtest_discover_tests(${NAME}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300
+  gtest_discover_tests(${NAME}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 900
                        WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 endfunction()
