@@ -16,9 +16,11 @@
 namespace weir {
 namespace {
 
-// In flight: more than the producer needs to fill its requests, little enough to be nothing beside a state.
+// An idempotent producer has at most five requests in flight, and librdkafka 2.0 polls without a pause while a message
+// that is due has to wait for one of them.  So what is in flight fits about five requests of batch.size, and the linger is
+// long enough that partitions do not send many small ones.
 constexpr int64_t kMaxMessagesInFlight = 500'000;
-constexpr int64_t kMaxBytesInFlight = int64_t{64} << 20;
+constexpr int64_t kMaxBytesInFlight = int64_t{5} << 20;
 constexpr int kFlushPollMs = 20;
 
 KafkaClientOptions ProducerOptions(const KafkaSinkOptions& options,
@@ -28,7 +30,7 @@ KafkaClientOptions ProducerOptions(const KafkaSinkOptions& options,
   client.name = options.name;
   client.brokers = options.brokers;
   client.defaults = {
-      {"linger.ms", "50"}, {"batch.num.messages", "100000"}, {"batch.size", "1000000"}, {"compression.codec", "lz4"}};
+      {"linger.ms", "200"}, {"batch.num.messages", "100000"}, {"batch.size", "1000000"}, {"compression.codec", "lz4"}};
   client.user = options.client;
   // Order and no duplicates within the session; a lost broker is waited for; the sink itself bounds what is in flight.
   client.mandatory = {{"enable.idempotence", "true"},
