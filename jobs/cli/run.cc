@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "connectors/file/options.h"
+#include "engine/base/file.h"
 #include "engine/checkpoint/manifest_file.h"
 #include "jobs/cli/exit_codes.h"
 #include "jobs/cli/supervisor.h"
@@ -67,14 +68,6 @@ Status PrepareSinks(const PlannedJob& job, const std::string& state_dir, bool fo
   return {};
 }
 
-Status MakeStateDir(const std::string& state_dir) {
-  std::error_code failed;
-  std::filesystem::create_directories(state_dir, failed);
-  if (failed) return ConfigError(fmt::format("cannot make the state dir {}: {}", state_dir, failed.message()));
-  std::filesystem::permissions(state_dir, std::filesystem::perms::owner_all, failed);
-  return {};
-}
-
 // Whether the newest checkpoint is the last of its job: then there is nothing to feed.  A damaged one is the runtime's
 // to report.
 bool HasFinished(const std::string& state_dir) {
@@ -116,7 +109,8 @@ class Session {
     WEIR_TRY(CheckJobIdentity(state_dir_, identity));
     WEIR_TRY(PrepareSinks(job_, state_dir_, verb_.force));
     finished_before_ = HasFinished(state_dir_);
-    return MakeStateDir(state_dir_);
+    const Status made = MakeFolder(state_dir_);
+    return made ? made : Status(ConfigError(made.error().message, made.error().where));
   }
 
   // Before the first row, not after the last: a job that has run to its end would not be run again for its summary.

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "engine/base/file.h"
+#include "sql/plan/node_text.h"
 
 namespace weir {
 namespace {
@@ -18,18 +19,6 @@ using Json = nlohmann::ordered_json;
 constexpr int kVersion = 1;
 
 std::string PathOf(const std::string& state_dir) { return state_dir + "/job.json"; }
-
-const char* ModeName(ChangelogMode mode) {
-  switch (mode) {
-    case ChangelogMode::kAppend:
-      return "append";
-    case ChangelogMode::kUpsert:
-      return "upsert";
-    case ChangelogMode::kFull:
-      return "full";
-  }
-  return "";
-}
 
 Json SourceIdentity(const SourceDeclaration& source, bool replayed) {
   Json json;

@@ -8,37 +8,10 @@
 #include "jobs/wire/union_operator.h"
 #include "operators/registry.h"
 #include "operators/values.h"
+#include "sql/plan/node_text.h"
 
 namespace weir {
 namespace {
-
-const char* KindName(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::kScan:
-      return "scan";
-    case NodeKind::kFilter:
-      return "filter";
-    case NodeKind::kProject:
-      return "project";
-    case NodeKind::kJoin:
-      return "join";
-    case NodeKind::kAggregate:
-      return "aggregate";
-    case NodeKind::kNormalise:
-      return "normalise";
-    case NodeKind::kExchange:
-      return "exchange";
-    case NodeKind::kUnion:
-      return "union";
-    case NodeKind::kKeyOrder:
-      return "key_order";
-    case NodeKind::kSink:
-      return "sink";
-    case NodeKind::kValues:
-      return "values";
-  }
-  return "";
-}
 
 class Wiring {
  public:
@@ -114,7 +87,7 @@ class Wiring {
     std::vector<Input> inputs;
     for (const PlanPtr& from : node.inputs) {
       Input input;
-      const bool exchanged = from->kind == NodeKind::kExchange && !from->forward;
+      const bool exchanged = from->kind == NodeKind::kExchange;
       WEIR_ASSIGN(input.edge.from_stage, Place(exchanged ? from->inputs.front() : Unwrap(from)));
       const int sender = graph_.stages[static_cast<size_t>(input.edge.from_stage)].parallelism;
       if (!exchanged) {
@@ -135,7 +108,6 @@ class Wiring {
 
   // An exchange that turned out unnecessary stands for its input.
   static PlanPtr Unwrap(PlanPtr node) {
-    while (node->kind == NodeKind::kExchange && node->forward) node = node->inputs.front();
     return node;
   }
 

@@ -78,7 +78,6 @@ struct PlanNode {
 
   // kNormalise, kKeyOrder: the key.  kExchange: the hash columns (empty = to one task).  kSink: the upsert key.
   std::vector<int> key;
-  bool forward = false;  // kExchange that turned out unnecessary is removed; kept for explain
 
   // kValues: one row a batch row.
   Batch values;
