@@ -30,6 +30,7 @@ pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 find_library(PG_QUERY pg_query REQUIRED)
 find_library(DATE_TZ date-tz REQUIRED)
 find_library(XXHASH xxhash REQUIRED)
+find_library(ROCKSDB rocksdb REQUIRED)
 
 add_compile_options(-Wall -Wextra -Wconversion -Wno-sign-conversion -Werror)
 if(NOT MSVC)
