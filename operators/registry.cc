@@ -51,6 +51,7 @@ Result<std::unique_ptr<Operator>> MakeOperator(const PlanNode& node, const Opera
     case NodeKind::kUnion:
     case NodeKind::kSink:
     case NodeKind::kValues:
+    case NodeKind::kTable:
       break;
   }
   return PlanError("node " + node.id + " is not an operator");

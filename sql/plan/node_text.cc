@@ -101,6 +101,8 @@ const char* KindName(NodeKind kind) {
       return "sink";
     case NodeKind::kValues:
       return "values";
+    case NodeKind::kTable:
+      return "table";
   }
   return "node";
 }
@@ -236,6 +238,9 @@ NodeText DescribeNode(const PlanNode& node) {
       break;
     case NodeKind::kValues:
       text.title = std::to_string(node.values.rows()) + " rows";
+      break;
+    case NodeKind::kTable:
+      text.title = node.table.name + " by (" + NamesOf(node.key, *node.schema) + ")";
       break;
   }
   if (const std::string state = StateOf(node); !state.empty()) text.details.push_back("state: " + state);

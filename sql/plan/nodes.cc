@@ -69,6 +69,7 @@ void RefreshSchema(PlanNode& node) {
   switch (node.kind) {
     case NodeKind::kScan:
     case NodeKind::kValues:
+    case NodeKind::kTable:
       return;  // given at construction
     case NodeKind::kProject: {
       std::vector<Field> fields;

@@ -28,7 +28,30 @@ struct AggregateCall {
   std::string name;   // of the result column
 };
 
-enum class NodeKind { kScan, kFilter, kProject, kJoin, kAggregate, kNormalise, kExchange, kUnion, kKeyOrder, kSink, kValues };
+enum class NodeKind {
+  kScan,
+  kFilter,
+  kProject,
+  kJoin,
+  kAggregate,
+  kNormalise,
+  kExchange,
+  kUnion,
+  kKeyOrder,
+  kSink,
+  kValues,
+  kTable,  // a primary-key table: takes the changes of all its inputs (each behind an exchange by bucket), keeps the
+           // last row of each key, and emits its changelog (kFull)
+};
+
+// A table of the table store, as a kTable node or an input of a delta join holds it.  Its columns are those of the
+// node, or of the rows that reach the join on that side.
+struct TableRef {
+  std::string name;                 // "orders", "orders[user_id]", "join-1.left"; unique in the job
+  std::vector<int> bucket_columns;  // columns of the node's (of the join input's) schema, in the order of the hash
+  int buckets = 0;
+  bool declared = false;  // in the job file
+};
 
 struct PlanNode;
 using PlanPtr = std::shared_ptr<PlanNode>;
@@ -69,6 +92,10 @@ struct PlanNode {
   std::vector<int> right_unique;
   ChangelogMode left_mode = ChangelogMode::kAppend;
   ChangelogMode right_mode = ChangelogMode::kAppend;
+  // Strategy kDelta: the table of each side's rows; without a name otherwise.  Both have the same pairs as bucket columns
+  // and the same count.  The rows of a side are keyed by its keys and left_unique/right_unique.
+  TableRef left_table;
+  TableRef right_table;
 
   // kAggregate: output = group columns, then one column a call.  DISTINCT is an aggregate without calls.
   // Without group columns there is always one row (count 0, sum NULL), in one task.
@@ -77,7 +104,13 @@ struct PlanNode {
   bool input_retracts = true;  // false: append-only input, cheaper state
 
   // kNormalise, kKeyOrder: the key.  kExchange: the hash columns (empty = to one task).  kSink: the upsert key.
+  // kTable: the primary key.
   std::vector<int> key;
+  // kExchange: > 0: by the bucket of the columns `key` (engine/data/bucket.h) out of so many, not by their hash.
+  int buckets = 0;
+
+  // kTable.  Its inputs have the table's columns, are append, upsert or full, and bring all changes of a key in order.
+  TableRef table;
 
   // kValues: one row a batch row.
   Batch values;
@@ -88,7 +121,8 @@ struct PlanNode {
 };
 
 struct JobPlan {
-  std::vector<PlanPtr> sinks;  // kSink nodes, one an INSERT, in order
+  std::vector<PlanPtr> sinks;          // kSink nodes, one an INSERT, in order
+  std::vector<PlanPtr> tables_unread;  // kTable nodes that no query reads: roots too, like the sinks
 };
 
 }  // namespace weir
