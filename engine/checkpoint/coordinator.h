@@ -18,6 +18,7 @@
 #include "engine/checkpoint/snapshot.h"
 #include "engine/checkpoint/state_dir.h"
 #include "engine/runtime/scheduler.h"
+#include "engine/runtime/store.h"
 
 namespace weir {
 
@@ -38,6 +39,7 @@ class Coordinator {
   Coordinator(StateDir* dir, Scheduler& io, const Clock& clock, int retain, Hooks hooks);
 
   void SetTasks(size_t tasks) { tasks_ = tasks; }
+  void SetStore(Store* store) { store_ = store; }
   // Counters of the restored checkpoint: added to those of the running tasks.
   void SetBaseCounters(std::map<std::string, int64_t> counters) { base_counters_ = std::move(counters); }
 
@@ -68,6 +70,7 @@ class Coordinator {
   void Begin(Purpose purpose);  // with the lock held
   void AddTask(const TaskSnapshot& snapshot, InFlight& flight) const;
   void Write(std::shared_ptr<InFlight> flight, OperatorSnapshot snapshot, Micros from);
+  void FinishWork(const std::shared_ptr<InFlight>& flight, const std::function<Status()>& work, Micros from);
   Result<OperatorStateRef> WriteState(Epoch epoch, const OperatorSnapshot& snapshot) const;
   void FinishIfReady(const std::shared_ptr<InFlight>& flight);  // with the lock held
   void Finish(const std::shared_ptr<InFlight>& flight);
@@ -82,6 +85,7 @@ class Coordinator {
   const int retain_;
   const Hooks hooks_;
   size_t tasks_ = 0;
+  Store* store_ = nullptr;
   std::map<std::string, int64_t> base_counters_;
 
   mutable std::mutex mutex_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/base/result.h"
+#include "engine/checkpoint/log_position.h"
 #include "engine/runtime/source.h"
 
 namespace weir {
@@ -46,6 +47,7 @@ struct Manifest {
   std::map<std::string, std::map<std::string, Micros>> watermarks; // source -> partition -> largest event time seen
   std::map<std::string, std::vector<std::string>> idle;            // source -> partitions declared idle
   std::vector<OperatorStateRef> states;
+  TablePositions tables;  // ends of the logs, bucket by bucket
   std::map<std::string, int64_t> counters;  // of the summary, totals since the job's first start
 };
 

@@ -45,6 +45,27 @@ OperatorStateRef StateFromJson(const Json& json) {
   return state;
 }
 
+Json TablesToJson(const TablePositions& tables) {
+  Json out = Json::object();
+  for (const auto& [name, buckets] : tables) {
+    Json ends = Json::array();
+    for (const LogPosition& end : buckets) ends.push_back({end.offset, end.segment, end.byte});
+    out[name] = std::move(ends);
+  }
+  return out;
+}
+
+TablePositions TablesFromJson(const Json& json) {
+  TablePositions tables;
+  for (const auto& [name, ends] : json.items()) {
+    std::vector<LogPosition>& buckets = tables[name];
+    for (const Json& end : ends) {
+      buckets.push_back({end.at(0).get<uint64_t>(), end.at(1).get<uint64_t>(), end.at(2).get<uint64_t>()});
+    }
+  }
+  return tables;
+}
+
 Manifest ManifestFromJson(const Json& json) {
   Manifest manifest;
   manifest.version = json.at("version").get<int>();
@@ -56,6 +77,7 @@ Manifest ManifestFromJson(const Json& json) {
   manifest.idle = json.at("idle").get<std::map<std::string, std::vector<std::string>>>();
   manifest.counters = json.at("counters").get<std::map<std::string, int64_t>>();
   for (const Json& state : json.at("states")) manifest.states.push_back(StateFromJson(state));
+  if (json.contains("tables")) manifest.tables = TablesFromJson(json.at("tables"));
   return manifest;
 }
 
@@ -64,9 +86,10 @@ Manifest ManifestFromJson(const Json& json) {
 std::string EncodeManifest(const Manifest& manifest) {
   Json states = Json::array();
   for (const OperatorStateRef& state : manifest.states) states.push_back(StateToJson(state));
-  const Json json = {{"version", manifest.version}, {"epoch", manifest.epoch},           {"finished", manifest.finished},
+  Json json = {{"version", manifest.version}, {"epoch", manifest.epoch},           {"finished", manifest.finished},
                      {"uuid", manifest.uuid},       {"sources", manifest.sources},       {"watermarks", manifest.watermarks},
                      {"idle", manifest.idle},       {"counters", manifest.counters},     {"states", std::move(states)}};
+  if (!manifest.tables.empty()) json["tables"] = TablesToJson(manifest.tables);
   std::string text = json.dump();
   text.pop_back();  // the closing brace comes behind the checksum
   const uint64_t checksum = XXH3_64bits(text.data(), text.size());

@@ -8,7 +8,7 @@
 namespace weir {
 
 RestoredState::RestoredState(const Manifest& manifest, const std::string& state_dir, const std::string& operator_id)
-    : epoch_(manifest.epoch) {
+    : epoch_(manifest.epoch), tables_(manifest.tables) {
   for (const OperatorStateRef& state : manifest.states) {
     if (state.operator_id != operator_id) continue;
     const std::string path = state.file.empty() ? "" : CheckpointFolder(state_dir, manifest.epoch) + "/" + state.file;

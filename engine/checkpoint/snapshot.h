@@ -11,6 +11,12 @@
 
 namespace weir {
 
+struct TablePositionRef {
+  std::string table;
+  int bucket = 0;
+  LogPosition end;
+};
+
 // The state of one operator in one task, as its Snapshot call described it.
 struct OperatorSnapshot {
   std::string operator_id;
@@ -21,6 +27,8 @@ struct OperatorSnapshot {
   std::vector<std::function<Status()>> finish;             // other work before the manifest
   std::string commit_data;
   Operator* target = nullptr;                              // for OnCommit
+  std::vector<TablePositionRef> tables;
+  std::map<std::string, int64_t> counters;
 };
 
 struct TaskSnapshot {
@@ -45,6 +53,10 @@ class SnapshotCollector final : public SnapshotWriter {
   void WriteLater(std::function<Status(File&)> write) override { out_.write = std::move(write); }
   void FinishLater(std::function<Status()> work) override { out_.finish.push_back(std::move(work)); }
   void PutCommitData(std::string bytes) override { out_.commit_data = std::move(bytes); }
+  void PutTablePosition(const std::string& table, int bucket, const LogPosition& end) override {
+    out_.tables.push_back({table, bucket, end});
+  }
+  void PutCounter(const std::string& name, int64_t since_start) override { out_.counters[name] += since_start; }
 
  private:
   const Epoch epoch_;

@@ -125,7 +125,7 @@ Status StateDir::DropUnfinished(std::optional<Epoch> restored) {
   return {};
 }
 
-Status StateDir::DropOld(Epoch complete, int retain) {
+Result<Epoch> StateDir::DropOld(Epoch complete, int retain) {
   std::vector<Epoch> epochs;
   for (const Epoch epoch : ListCheckpoints(path_)) {
     if (epoch <= complete) epochs.push_back(epoch);
@@ -136,7 +136,8 @@ Status StateDir::DropOld(Epoch complete, int retain) {
     std::filesystem::remove(folder + "/manifest.json", error);
     WEIR_TRY(RemoveTree(folder));
   }
-  return {};
+  if (epochs.empty()) return complete;
+  return epochs[epochs.size() - std::min(epochs.size(), static_cast<size_t>(retain))];
 }
 
 }  // namespace weir

@@ -27,8 +27,8 @@ class StateDir {
 
   // Removes what no retained checkpoint needs: folders above `restored` or without a manifest.
   Status DropUnfinished(std::optional<Epoch> restored);
-  // Keeps the newest `retain` complete checkpoints up to `complete`; manifests go first.
-  Status DropOld(Epoch complete, int retain);
+  // Keeps the newest `retain` complete checkpoints up to `complete`; manifests go first.  Returns the oldest kept.
+  Result<Epoch> DropOld(Epoch complete, int retain);
 
  private:
   Status CheckStates(const Manifest& manifest) const;

@@ -1,11 +1,12 @@
 #include "engine/runtime/exchange.h"
 
+#include "engine/data/bucket.h"
 #include "engine/data/hash.h"
 
 namespace weir {
 
-void Router::AddEdge(Exchange exchange, std::vector<int> key_columns, std::vector<std::shared_ptr<Channel>> targets) {
-  Edge edge{exchange, std::move(key_columns), std::move(targets), {}};
+void Router::AddEdge(const EdgeSpec& spec, std::vector<std::shared_ptr<Channel>> targets) {
+  Edge edge{spec, std::move(targets), {}};
   edge.builders.resize(edge.targets.size());
   edges_.push_back(std::move(edge));
 }
@@ -32,18 +33,28 @@ void Router::Send(const Batch& batch) {
   }
 }
 
+void Router::ChooseTasks(const Edge& edge, const Batch& batch) {
+  const int tasks = static_cast<int>(edge.targets.size());
+  const auto take = [this](int task, size_t row) {
+    selections_[static_cast<size_t>(task)].push_back(static_cast<uint32_t>(row));
+  };
+  if (edge.spec.exchange == Exchange::kBucket) {
+    BucketRows(batch, edge.spec.key_columns, edge.spec.buckets, buckets_);
+    for (size_t row = 0; row < batch.rows(); ++row) take(TaskOfBucket(buckets_[row], tasks), row);
+    return;
+  }
+  HashRows(batch, edge.spec.key_columns, hashes_);
+  for (size_t row = 0; row < batch.rows(); ++row) take(TaskOf(KeyGroupOf(hashes_[row]), tasks), row);
+}
+
 void Router::Split(Edge& edge, const Batch& batch) {
   const size_t tasks = edge.targets.size();
-  HashRows(batch, edge.key_columns, hashes_);
   selections_.resize(tasks);
   for (Selection& selection : selections_) {
     selection.clear();
     selection.reserve(batch.rows());
   }
-  for (size_t row = 0; row < batch.rows(); ++row) {
-    const int task = TaskOf(KeyGroupOf(hashes_[row]), static_cast<int>(tasks));
-    selections_[static_cast<size_t>(task)].push_back(static_cast<uint32_t>(row));
-  }
+  ChooseTasks(edge, batch);
   for (size_t target = 0; target < tasks; ++target) {
     const Selection& selection = selections_[target];
     if (selection.empty()) continue;

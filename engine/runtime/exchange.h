@@ -16,7 +16,7 @@ namespace weir {
 class Router {
  public:
   // The channels to the tasks of one consuming stage, in task order (one for kForward and kGather).
-  void AddEdge(Exchange exchange, std::vector<int> key_columns, std::vector<std::shared_ptr<Channel>> targets);
+  void AddEdge(const EdgeSpec& spec, std::vector<std::shared_ptr<Channel>> targets);
 
   // False: a channel is full; the task is woken when it has room.
   bool HasRoomOrWait();
@@ -27,17 +27,18 @@ class Router {
 
  private:
   struct Edge {
-    Exchange exchange;
-    std::vector<int> key_columns;
+    EdgeSpec spec;
     std::vector<std::shared_ptr<Channel>> targets;
     std::vector<std::unique_ptr<BatchBuilder>> builders;  // one a target, made with the first batch
   };
 
+  void ChooseTasks(const Edge& edge, const Batch& batch);
   void Split(Edge& edge, const Batch& batch);
   static void SendBuilt(Edge& edge, size_t target);
 
   std::vector<Edge> edges_;
   std::vector<uint64_t> hashes_;
+  std::vector<uint16_t> buckets_;
   std::vector<Selection> selections_;
 };
 

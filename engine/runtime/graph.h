@@ -9,25 +9,29 @@
 #include <vector>
 
 #include "engine/runtime/source.h"
+#include "engine/runtime/store.h"
 
 namespace weir {
 
 enum class Exchange {
   kForward,  // task i to task i; both stages have the same parallelism
   kHash,     // by key columns: equal keys to one task
+  kBucket,   // by the bucket of the key columns: engine/data/bucket.h
   kGather,   // everything to task 0 of the receiving stage
 };
 
 struct EdgeSpec {
   int from_stage = 0;  // index in JobGraph::stages, smaller than the receiver's
   Exchange exchange = Exchange::kForward;
-  std::vector<int> key_columns;  // kHash
+  std::vector<int> key_columns;  // kHash, kBucket
+  int buckets = 0;               // kBucket: how many there are
 };
 
 struct OperatorSpec {
   std::string id;    // unique in the job and stable over restarts: names state in checkpoints
   std::string kind;  // "join", "filter", "sink", ...; for metrics and explain
   std::string name;  // for people
+  std::string described;  // "join-1 of the query at job.yaml:12:5"; errors of its rows say it; may be empty
   std::function<Result<std::unique_ptr<Operator>>(int task, int parallelism)> make;
 };
 
@@ -56,6 +60,7 @@ struct StageSpec {
 
 struct JobGraph {
   std::vector<StageSpec> stages;
+  std::shared_ptr<Store> store;  // null: the job has no tables
 };
 
 }  // namespace weir

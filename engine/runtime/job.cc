@@ -49,6 +49,7 @@ class JobImpl final : public Job, public TaskHost {
   void Fail(Error error) override;
   bool stopping() const override { return stopping_.load(std::memory_order_relaxed); }
   void CountSourceRows(int64_t rows) override;
+  bool sources_rest() const override { return graph_.store && graph_.store->full(); }
   void FirstOutput() override {
     Micros none = 0;
     first_output_.compare_exchange_strong(none, clock_.Now());
@@ -56,6 +57,8 @@ class JobImpl final : public Job, public TaskHost {
 
  private:
   int Threads() const;
+  Status OpenStore();
+  void WakeSources();
   Status BuildTasks();
   Status BuildStage(size_t index);
   void Connect(size_t from, size_t to, int input, const EdgeSpec& edge);
@@ -117,7 +120,8 @@ Status JobImpl::Start() {
   const bool finished = restored_ && restored_->finished;
   if (finished && RestoredIsComplete()) {
     end_ = JobEnd::kAlreadyFinished;
-    return dir_->DropOld(restored_->epoch, options_.retain);
+    WEIR_TRY(dir_->DropOld(restored_->epoch, options_.retain));
+    return {};
   }
   scheduler_ = std::make_unique<Scheduler>(Threads());
   io_ = std::make_unique<Scheduler>(kIoThreads);
@@ -128,6 +132,7 @@ Status JobImpl::Start() {
           [this](Coordinator::Purpose purpose) { CheckpointCompleted(purpose); },
           [this](Error error) { Fail(std::move(error)); }});
   if (restored_) coordinator_->SetBaseCounters(restored_->counters);
+  WEIR_TRY(OpenStore());
   WEIR_TRY(BuildTasks());
   coordinator_->SetTasks(task_count_);
   WEIR_TRY(RestoreOperators());
@@ -168,7 +173,24 @@ Status JobImpl::CompleteRestored() {
     WEIR_TRY(WriteFileDurably(CheckpointFolder(dir_->path(), restored_->epoch) + "/complete.json",
                               EncodeFigures(figures)));
   }
-  return dir_->DropOld(restored_->epoch, options_.retain);
+  WEIR_ASSIGN(const Epoch oldest, dir_->DropOld(restored_->epoch, options_.retain));
+  return graph_.store ? graph_.store->OnComplete(*restored_, oldest) : Status{};
+}
+
+Status JobImpl::OpenStore() {
+  if (!graph_.store) return {};
+  coordinator_->SetStore(graph_.store.get());
+  return graph_.store->Open(options_.state_dir, restored_ ? &*restored_ : nullptr, *io_,
+                            {[this] { coordinator_->Trigger(Coordinator::Purpose::kPeriodic); },
+                             [this] { WakeSources(); }, [this](Error error) { Fail(std::move(error)); }});
+}
+
+void JobImpl::WakeSources() {
+  for (const auto& stage : tasks_) {
+    for (const auto& task : stage) {
+      if (task->has_source()) task->Wake();
+    }
+  }
 }
 
 Status JobImpl::BuildTasks() {
@@ -216,10 +238,11 @@ void JobImpl::Connect(size_t from, size_t to, int input, const EdgeSpec& edge) {
         break;
       case Exchange::kGather: connect(0); break;
       case Exchange::kHash:
+      case Exchange::kBucket:
         for (size_t receiver = 0; receiver < receivers; ++receiver) connect(receiver);
         break;
     }
-    producer->router().AddEdge(edge.exchange, edge.key_columns, std::move(targets));
+    producer->router().AddEdge(edge, std::move(targets));
   }
 }
 
@@ -309,11 +332,7 @@ void JobImpl::Tick() {
       coordinator_->Trigger(Coordinator::Purpose::kPeriodic);
     }
     if (tick % kTicksPerPoll != 0) continue;
-    for (const auto& stage : tasks_) {
-      for (const auto& task : stage) {
-        if (task->has_source()) task->Wake();
-      }
-    }
+    WakeSources();
   }
 }
 
@@ -366,6 +385,7 @@ void JobImpl::ShutDown() {
     scheduler_->activity().Poke();
     scheduler_->Shutdown();
   }
+  if (graph_.store) graph_.store->Close();
   if (io_) io_->Shutdown();
   for (const auto& stage : tasks_) {
     for (const auto& task : stage) task->Close();
@@ -398,6 +418,7 @@ Status JobImpl::WaitUntilIdle() {
 JobFigures JobImpl::Figures() const {
   JobFigures figures = CollectFigures(graph_, tasks_, restored_ ? restored_->counters : std::map<std::string, int64_t>());
   figures.first_output = first_output_;
+  if (graph_.store) figures.tables = graph_.store->Figures();
   if (coordinator_) figures.checkpoints = coordinator_->Figures();
   return figures;
 }

@@ -60,6 +60,7 @@ struct JobFigures {
   int64_t input_bytes = 0;
   std::vector<SourceFigures> sources;
   std::vector<OperatorFigures> operators;
+  std::vector<TableFigures> tables;
   std::vector<CheckpointFigures> checkpoints;  // of this process, without 0
   Micros first_output = 0;                     // Clock::Now of the first row into a sink; 0 = none yet
 };

@@ -16,6 +16,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/result.h"
+#include "engine/checkpoint/log_position.h"
 #include "engine/data/batch.h"
 
 namespace weir {
@@ -87,6 +88,12 @@ class SnapshotWriter {
   virtual void FinishLater(std::function<Status()> work) = 0;
   // Data that OnCommit and a restore need: names of files to rename, a transaction's id.  Goes into the manifest.
   virtual void PutCommitData(std::string bytes) = 0;
+  // Where the log of a table's bucket ends: all of the table that goes into the manifest.
+  virtual void PutTablePosition(const std::string& table, int bucket, const LogPosition& end) {
+    (void)table, (void)bucket, (void)end;
+  }
+  // Adds to a counter of the checkpoint; counted since the job's first start, over restarts.
+  virtual void PutCounter(const std::string& name, int64_t since_start) { (void)name, (void)since_start; }
 };
 
 // The state files that tasks of this operator wrote at the restored checkpoint: all of them, at any parallelism.
@@ -101,6 +108,11 @@ class SnapshotReader {
   virtual ~SnapshotReader() = default;
   virtual Epoch epoch() const = 0;
   virtual const std::vector<Part>& parts() const = 0;
+  // Where the logs of all tables ended.
+  virtual const TablePositions& tables() const {
+    static const TablePositions kNone;
+    return kNone;
+  }
   // The whole content of a part's file, its checksum verified.
   virtual Result<std::string> Read(const Part& part) const = 0;
 };

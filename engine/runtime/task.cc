@@ -11,6 +11,13 @@ constexpr int kStepsPerRun = 32;
 constexpr size_t kCollectedBatches = 4;
 constexpr Micros kWatermarkInterval = 200'000;
 
+// A row that an operator refuses: the user has to learn which expression of which query that was.
+template <class T>
+Result<T> Named(const OperatorSpec& spec, Result<T> result) {
+  if (result || result.error().code != ErrorCode::kData || spec.described.empty()) return result;
+  return DataError(fmt::format("{} (in {})", result.error().message, spec.described), result.error().where);
+}
+
 }  // namespace
 
 // What operators of the chain emit into: at most a few batches between two looks at the stack.
@@ -46,6 +53,7 @@ class Task::SourceRows final : public SourceOutput {
 
 Task::Task(std::string name, int index, int parallelism, Scheduler& scheduler, TaskHost& host, const Clock& clock)
     : Runnable(scheduler),
+      scheduler_(scheduler),
       name_(std::move(name)),
       index_(index),
       parallelism_(parallelism),
@@ -178,8 +186,8 @@ Result<bool> Task::ProcessTop() {
     if (op.metrics->records_in.load(std::memory_order_relaxed) == 0 && op.spec.kind == "sink") host_.FirstOutput();
   }
   Collector out(collected_, *op.metrics);
-  WEIR_ASSIGN(const Progress progress, op.instance->Process(work.input, work.batch, out));
-  blocked_on_operator_ = progress == Progress::kBlocked;
+  WEIR_ASSIGN(const Progress progress, Named(op.spec, op.instance->Process(work.input, work.batch, out)));
+  SetBlocked(progress == Progress::kBlocked);
   if (progress == Progress::kDone) {
     op.metrics->records_in.fetch_add(static_cast<int64_t>(work.batch.rows()), std::memory_order_relaxed);
     stack_.pop_back();
@@ -187,6 +195,16 @@ Result<bool> Task::ProcessTop() {
   const bool emitted = !collected_.empty();
   PushOutputs(index + 1);
   return progress != Progress::kBlocked || emitted;
+}
+
+void Task::SetBlocked(bool blocked) {
+  if (blocked == blocked_on_operator_) return;
+  blocked_on_operator_ = blocked;
+  if (blocked) {
+    scheduler_.activity().Add();
+  } else {
+    scheduler_.activity().Remove();
+  }
 }
 
 void Task::PushOutputs(size_t op) {
@@ -206,18 +224,18 @@ Status Task::AdvanceControl() {
   bool done = true;
   switch (control_->kind) {
     case Control::Kind::kWatermark:
-      WEIR_TRY(op.instance->OnWatermark(control_->watermark, out));
+      WEIR_TRY(Named(op.spec, op.instance->OnWatermark(control_->watermark, out)));
       break;
     case Control::Kind::kIdle: break;
     case Control::Kind::kBarrier: {
       const Micros from = clock_.Monotonic();
-      WEIR_TRY(op.instance->OnBarrier(out));
+      WEIR_TRY(Named(op.spec, op.instance->OnBarrier(out)));
       WEIR_TRY(SnapshotOperator(op));
       snapshot_.sync += clock_.Monotonic() - from;
       break;
     }
     case Control::Kind::kEnd: {
-      WEIR_ASSIGN(const Progress progress, op.instance->OnEnd(out));
+      WEIR_ASSIGN(const Progress progress, Named(op.spec, op.instance->OnEnd(out)));
       done = progress == Progress::kDone;
       break;
     }
@@ -404,6 +422,7 @@ Result<bool> Task::StepSource() {
     BeginEnd();
     return true;
   }
+  if (host_.sources_rest()) return false;
   SourceRows out(*this);
   WEIR_ASSIGN(const SourceState state, source_->Poll(out));
   if (state == SourceState::kEnded) source_ended_ = true;

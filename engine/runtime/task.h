@@ -32,6 +32,7 @@ class TaskHost {
   virtual void Fail(Error error) = 0;
   virtual bool stopping() const = 0;  // tasks leave their loop
   virtual void CountSourceRows(int64_t rows) = 0;
+  virtual bool sources_rest() const = 0;  // memory is above its bound: read nothing until woken
   virtual void FirstOutput() = 0;  // a sink has taken its first row
 };
 
@@ -126,11 +127,13 @@ class Task final : public Runnable {
   bool NextSourceRow();
   bool SourceWatermarkDue();
   void PushOutputs(size_t op);
+  void SetBlocked(bool blocked);
   Status SnapshotOperator(ChainOperator& op);
   void AddSourceState(TaskSnapshot& snapshot) const;
   std::map<std::string, int64_t> Counters() const;
   Status OnRowError(const RowPosition& position, const Error& error, OperatorMetrics& metrics);
 
+  Scheduler& scheduler_;
   const std::string name_;
   const int index_;
   const int parallelism_;
@@ -144,7 +147,7 @@ class Task final : public Runnable {
   std::vector<Work> stack_;
   std::vector<Batch> collected_;
   std::optional<Control> control_;
-  bool blocked_on_operator_ = false;
+  bool blocked_on_operator_ = false;  // then the task counts as active: what it waits for will wake it
 
   WatermarkMerger merger_{0};
   WatermarkState sent_watermark_;
