@@ -30,18 +30,18 @@ constexpr uint32_t kC1 = 0xcc9e2d51;
 constexpr uint32_t kC2 = 0x1b873593;
 constexpr uint32_t kSeed = 42;
 
-uint32_t MixWord(uint32_t hash, uint32_t word) {
+inline uint32_t MixWord(uint32_t hash, uint32_t word) {
   word = std::rotl(word * kC1, 15) * kC2;
   return std::rotl(hash ^ word, 13) * 5 + 0xe6546b64;
 }
 
-uint32_t Finish(uint32_t hash) {
+inline uint32_t Finish(uint32_t hash) {
   hash = (hash ^ (hash >> 16)) * 0x85ebca6b;
   hash = (hash ^ (hash >> 13)) * 0xc2b2ae35;
   return hash ^ (hash >> 16);
 }
 
-uint32_t HashKey(const char* at, size_t size) {
+inline uint32_t HashKey(const char* at, size_t size) {
   uint32_t hash = kSeed;
   const char* const end = at + size;
   for (; end - at >= 4; at += 4) {
@@ -53,30 +53,33 @@ uint32_t HashKey(const char* at, size_t size) {
   return Finish(hash ^ static_cast<uint32_t>(size));
 }
 
-int32_t HashOfHash(uint32_t hash) {
-  const auto result = static_cast<int32_t>(Finish(MixWord(0, hash) ^ 4));
-  if (result >= 0) return result;
-  return result == std::numeric_limits<int32_t>::min() ? 0 : -result;
+inline int32_t HashOfHash(uint32_t hash) {
+  const uint32_t result = Finish(MixWord(0, hash) ^ 4);
+  // The absolute value, 0 for the smallest number; half of all hashes are negative, so a branch would be a coin toss.
+  const uint32_t sign = 0 - (result >> 31);
+  return static_cast<int32_t>(((result ^ sign) - sign) & 0x7fffffff);
 }
 
-char* PutLeb128(char* out, uint64_t value) {
-  if (value < uint64_t{1} << 56) {
-    // Spreads the groups of seven bits over the bytes of a word: without a branch on the length, which differs from row
-    // to row.
-    uint64_t word = (value & 0xfffffff) | ((value & 0xfffffff0000000) << 4);
-    word = (word & 0x00003fff00003fff) | ((word & 0x0fffc0000fffc000) << 2);
-    word = (word & 0x007f007f007f007f) | ((word & 0x3f803f803f803f80) << 1);
-    const int bytes = (std::bit_width(value | 1) * 9 + 64) / 64;
-    word |= 0x8080808080808080 & ((uint64_t{1} << (8 * (bytes - 1))) - 1);
-    std::memcpy(out, &word, sizeof word);
-    return out + bytes;
-  }
+[[gnu::noinline]] char* PutLongLeb128(char* out, uint64_t value) {
   while (value >= 0x80) {
     *out++ = static_cast<char>(value | 0x80);
     value >>= 7;
   }
   *out++ = static_cast<char>(value);
   return out;
+}
+
+// Spreads the groups of seven bits over the bytes of a word: without a branch on the length, which differs from row to
+// row.
+inline char* PutLeb128(char* out, uint64_t value) {
+  if (value >= uint64_t{1} << 56) return PutLongLeb128(out, value);
+  uint64_t word = (value & 0xfffffff) | ((value & 0xfffffff0000000) << 4);
+  word = (word & 0x00003fff00003fff) | ((word & 0x0fffc0000fffc000) << 2);
+  word = (word & 0x007f007f007f007f) | ((word & 0x3f803f803f803f80) << 1);
+  const auto bytes = (static_cast<unsigned>(std::bit_width(value | 1)) * 9 + 64) / 64;
+  word |= 0x8080808080808080 & ((uint64_t{1} << (8 * (bytes - 1))) - 1);
+  std::memcpy(out, &word, sizeof word);
+  return out + bytes;
 }
 
 template <class T>
@@ -101,17 +104,19 @@ char* PutWide(char* out, Int128 value) {
   return out;
 }
 
-int64_t FloorDivide(int64_t value, int64_t by) { return value / by - (value % by < 0 ? 1 : 0); }
+inline int64_t FloorDivide(int64_t value, int64_t by) { return value / by - (value % by < 0 ? 1 : 0); }
 
 // Microseconds as Fluss writes them: milliseconds, and from timestamp(4) on the nanoseconds within the millisecond.
-char* PutMillis(char* out, int64_t micros) { return PutLeb128(out, static_cast<uint64_t>(FloorDivide(micros, 1000))); }
-char* PutMillisAndNanos(char* out, int64_t micros) {
+inline char* PutMillis(char* out, int64_t micros) {
+  return PutLeb128(out, static_cast<uint64_t>(FloorDivide(micros, 1000)));
+}
+inline char* PutMillisAndNanos(char* out, int64_t micros) {
   const int64_t millis = FloorDivide(micros, 1000);
   out = PutLeb128(out, static_cast<uint64_t>(millis));
   return PutLeb128(out, static_cast<uint64_t>((micros - millis * 1000) * 1000));
 }
 
-char* PutText(char* out, std::string_view text) {
+inline char* PutText(char* out, std::string_view text) {
   out = PutLeb128(out, text.size());
   // A call of memcpy costs more than most keys are long.
   const size_t size = text.size();
