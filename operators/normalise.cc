@@ -4,6 +4,7 @@
 
 #include "engine/data/row_codec.h"
 #include "engine/state/key_index.h"
+#include "operators/row_changes.h"
 
 namespace weir {
 namespace {
@@ -20,7 +21,8 @@ class Normalise final : public Operator {
       : schema_(options.schema),
         key_(options.key),
         state_("normalise", {{"rows"}}, false, options.state),
-        index_(&state_.arena(), 0, KeyIndex::KeySize::kInCount) {
+        index_(&state_.arena(), 0, KeyIndex::KeySize::kInCount),
+        changes_(options.schema, &row_codec_) {
     std::vector<DataType> key_types;
     for (const int column : key_) key_types.push_back((*schema_)[static_cast<size_t>(column)].type);
     key_codec_ = RowCodec(key_types, RowCodec::Form::kKey);
@@ -42,13 +44,13 @@ class Normalise final : public Operator {
     key_codec_.Encode(batch, key_, keys_);
     row_codec_.Encode(batch, columns_, encoded_);
     const auto bytes = static_cast<int64_t>(keys_.bytes.size() + encoded_.bytes.size() + 64 * batch.rows());
-    WEIR_TRY(state_.BeginBatch(hashes_, index_.bytes(), bytes));
+    WEIR_TRY(state_.BeginBatch(index_.bytes(), bytes));
     if (state_.has_ttl()) Sweep();
     const size_t rows = batch.rows();
     for (size_t row = 0; row < rows; ++row) {
       if (row + kSlotDistance < rows) index_.PrefetchSlot(hashes_[row + kSlotDistance]);
       if (row + kRecordDistance < rows) index_.PrefetchRecord(hashes_[row + kRecordDistance]);
-      if (results_.size() + 2 > kBatchRows) Flush(batch, out);
+      if (changes_.size() + 2 > kBatchRows) Flush(batch, out);
       if (IsAdd(batch.kind(row))) {
         Put(row);
       } else if (!batch.IsUpdatePair(row) || keys_.row(row) != keys_.row(row + 1)) {
@@ -67,13 +69,6 @@ class Normalise final : public Operator {
   std::vector<StateSize> StateSizes() const override { return state_.Sizes(); }
 
  private:
-  // A row of the output: of the batch, or a kept one.
-  struct ResultRow {
-    RowKind kind;
-    Ref kept = 0;
-    uint32_t row = 0;  // of the batch, when `kept` is 0
-  };
-
   std::string_view RowOf(const Record& record) const { return record.bytes().substr(record.count); }
 
   void Put(size_t row) {
@@ -82,16 +77,15 @@ class Normalise final : public Operator {
     const Ref old_ref = index_.Find(hashes_[row], key);
     if (old_ref != 0 && RowOf(*state_.At(old_ref)) == value) return state_.Touch(*state_.At(old_ref));
     const Ref ref = Store(key, value);
-    const auto number = static_cast<uint32_t>(row);
     if (old_ref == 0) {
       index_.Insert(hashes_[row], ref);
-      results_.push_back({RowKind::kInsert, 0, number});
+      changes_.AddRow(RowKind::kInsert, row);
       return;
     }
     index_.Replace(hashes_[row], old_ref, ref);
     garbage_.push_back(old_ref);
-    results_.push_back({RowKind::kUpdateBefore, old_ref, 0});
-    results_.push_back({RowKind::kUpdateAfter, 0, number});
+    changes_.AddKept(RowKind::kUpdateBefore, RowOf(*state_.At(old_ref)).data());
+    changes_.AddRow(RowKind::kUpdateAfter, row);
   }
 
   void Delete(size_t row) {
@@ -102,7 +96,7 @@ class Normalise final : public Operator {
     }
     index_.Erase(hashes_[row], ref);
     garbage_.push_back(ref);
-    results_.push_back({RowKind::kDelete, ref, 0});
+    changes_.AddKept(RowKind::kDelete, RowOf(*state_.At(ref)).data());
   }
 
   Ref Store(std::string_view key, std::string_view value) {
@@ -135,41 +129,12 @@ class Normalise final : public Operator {
   std::vector<uint64_t> hashes_;
   EncodedRows keys_;
   EncodedRows encoded_;
-  std::vector<ResultRow> results_;
-  std::vector<Ref> garbage_;  // rows that results name
+  RowChanges changes_;
+  std::vector<Ref> garbage_;  // rows that changes name
 };
 
-// Columns of the results: those of the batch shared when no kept row is among them, else batch and kept rows together.
 void Normalise::Flush(const Batch& batch, Output& out) {
-  if (!results_.empty()) {
-    std::vector<const char*> kept;
-    Selection selection;
-    std::vector<RowKind> kinds;
-    bool inserts = true;
-    for (const ResultRow& result : results_) {
-      kinds.push_back(result.kind);
-      inserts &= result.kind == RowKind::kInsert;
-      selection.push_back(result.kept == 0 ? result.row : static_cast<uint32_t>(batch.rows() + kept.size()));
-      if (result.kept != 0) kept.push_back(RowOf(*state_.At(result.kept)).data());
-    }
-    std::vector<ColumnPtr> columns;
-    if (kept.empty()) {
-      for (const ColumnPtr& column : batch.columns()) columns.push_back(Column::Gather(column, selection));
-    } else {
-      std::vector<std::shared_ptr<Column>> made;
-      std::vector<Column*> targets;
-      for (size_t i = 0; i < schema_->size(); ++i) {
-        made.push_back(std::make_shared<Column>((*schema_)[i].type));
-        made.back()->AppendAll(batch.column(i));
-        targets.push_back(made.back().get());
-      }
-      row_codec_.Decode(kept, targets);
-      for (const auto& column : made) columns.push_back(Column::Gather(column, selection));
-    }
-    if (inserts) kinds.clear();
-    out.Emit(Batch(schema_, std::move(columns), results_.size(), std::move(kinds)));
-    results_.clear();
-  }
+  changes_.Emit(batch, out);
   for (const Ref ref : garbage_) state_.Free(ref);
   garbage_.clear();
 }

@@ -6,6 +6,7 @@
 #include "operators/key_order.h"
 #include "operators/normalise.h"
 #include "operators/project.h"
+#include "operators/table.h"
 
 namespace weir {
 namespace {
@@ -13,17 +14,22 @@ namespace {
 const SchemaPtr& InputSchema(const PlanNode& node, size_t i = 0) { return node.inputs.at(i)->schema; }
 
 Result<std::unique_ptr<Operator>> MakeJoinOf(const PlanNode& node, const OperatorBuildOptions& build) {
-  if (node.strategy != JoinStrategy::kRegular) return PlanError("a delta join is not built by the registry");
   JoinOptions options;
   options.type = node.join_type;
-  options.left = {InputSchema(node, 0), node.left_keys, node.left_unique, node.left_mode};
-  options.right = {InputSchema(node, 1), node.right_keys, node.right_unique, node.right_mode};
+  options.left = {InputSchema(node, 0), node.left_keys, node.left_unique, node.left_mode,
+                  node.left_table.kind == TableKind::kDeclared};
+  options.right = {InputSchema(node, 1), node.right_keys, node.right_unique, node.right_mode,
+                   node.right_table.kind == TableKind::kDeclared};
   options.null_safe = node.null_safe;
   options.condition = node.condition;
   options.output_columns = build.output_columns;
   options.schema = build.output_columns ? build.output_schema : node.schema;
   options.time_zone = build.time_zone;
   options.state = build.state;
+  if (build.tables[0]) {
+    options.tables = JoinTables{build.tables[0], build.tables[1], node.left_table.bucket_columns,
+                                node.right_table.bucket_columns};
+  }
   return MakeJoin(options);
 }
 
@@ -31,7 +37,8 @@ Result<std::unique_ptr<Operator>> MakeJoinOf(const PlanNode& node, const Operato
 
 Result<std::unique_ptr<Operator>> MakeOperator(const PlanNode& node, const OperatorBuildOptions& build) {
   const size_t inputs = node.kind == NodeKind::kJoin ? 2 : 1;
-  if (node.inputs.size() != inputs) return PlanError("node " + node.id + " has the wrong number of inputs");
+  const bool any_number = node.kind == NodeKind::kTable;
+  if (node.inputs.size() != inputs && !any_number) return PlanError("node " + node.id + " has the wrong number of inputs");
   switch (node.kind) {
     case NodeKind::kFilter:
       return MakeFilter({node.condition, build.time_zone});
@@ -46,12 +53,13 @@ Result<std::unique_ptr<Operator>> MakeOperator(const PlanNode& node, const Opera
       return MakeNormalise({node.schema, node.key, build.state});
     case NodeKind::kKeyOrder:
       return MakeKeyOrder({node.schema, node.key});
+    case NodeKind::kTable:
+      return MakeTableOperator({node.schema, node.key, node.table.bucket_columns, build.tables[0], build.table_is_read});
     case NodeKind::kScan:
     case NodeKind::kExchange:
     case NodeKind::kUnion:
     case NodeKind::kSink:
     case NodeKind::kValues:
-    case NodeKind::kTable:
       break;
   }
   return PlanError("node " + node.id + " is not an operator");

@@ -9,6 +9,7 @@
 #include "engine/runtime/operator.h"
 #include "engine/state/keyed_state.h"
 #include "sql/plan/plan.h"
+#include "tables/table.h"
 
 namespace weir {
 
@@ -19,9 +20,13 @@ struct OperatorBuildOptions {
   // schema of the projection; the join then does its work and the projection is left out.
   std::optional<std::vector<int>> output_columns;
   SchemaPtr output_schema;
+  // A delta join's, or a regular join's whose state is in RocksDB: of the left and the right input.  A table's own: the
+  // first.
+  std::shared_ptr<Table> tables[2];
+  bool table_is_read = true;
 };
 
-// Filter, project, join (regular), aggregate, normalise and key order.  Scans and sinks are connectors, exchanges and
+// Filter, project, join, aggregate, normalise, key order and table.  Scans and sinks are connectors, exchanges and
 // unions are edges, values are a source (operators/values.h): for these it is an error.
 Result<std::unique_ptr<Operator>> MakeOperator(const PlanNode& node, const OperatorBuildOptions& options);
 

@@ -6,20 +6,6 @@
 #include "engine/data/hash.h"
 
 namespace weir {
-namespace {
-
-class MemoryBackend final : public StateBackend {
- public:
-  Status MakeResident(std::span<const uint64_t>) override { return {}; }
-};
-
-}  // namespace
-
-Result<std::unique_ptr<StateBackend>> MakeStateBackend(const StateOptions& options) {
-  if (options.backend == "memory") return std::unique_ptr<StateBackend>(std::make_unique<MemoryBackend>());
-  return ConfigError("state backend \"" + options.backend + "\" is not built into this weir; use memory");
-}
-
 KeyedState::KeyedState(std::string kind, std::vector<Part> parts, bool counted, StateOptions options)
     : kind_(std::move(kind)), parts_(std::move(parts)), counted_(counted), options_(std::move(options)) {
   WEIR_CHECK_LE(parts_.size(), kMaxParts);
@@ -30,11 +16,10 @@ Status KeyedState::Open(const OperatorContext& context) {
   task_ = context.task;
   parallelism_ = context.parallelism;
   clock_ = context.clock;
-  WEIR_ASSIGN(backend_, MakeStateBackend(options_));
   return {};
 }
 
-Status KeyedState::BeginBatch(std::span<const uint64_t> hashes, int64_t other_bytes, int64_t batch_bytes) {
+Status KeyedState::BeginBatch(int64_t other_bytes, int64_t batch_bytes) {
   arena_.Thaw();
   if (!arena_.frozen()) count_log_ = nullptr;
   if (has_ttl() && clock_ != nullptr) {
@@ -52,7 +37,7 @@ Status KeyedState::BeginBatch(std::span<const uint64_t> hashes, int64_t other_by
                       FormatSize(RecordArena::kMaxBytes) +
                       ", the most that the memory backend holds in one task: " + "raise the parallelism");
   }
-  return backend_ ? backend_->MakeResident(hashes) : Status{};
+  return {};
 }
 
 Ref KeyedState::Writable(Ref ref) {

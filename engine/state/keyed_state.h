@@ -1,7 +1,7 @@
 // The keyed state of one operator in one task: an arena of records, indexes over it, and its snapshots.
 //
 // The owner (an operator) gives its records part numbers and keeps indexes and lists over them; this class does what is
-// the same for all: the hard cap, residence, snapshots without a pause, restore by key group, sizes.
+// the same for all: the hard cap, snapshots without a pause, restore by key group, sizes.
 //
 //   Snapshot   fixes a view of the arena and returns; the I/O thread then streams the records of the saved parts.
 //   Counts     (Record::count) of saved parts may change meanwhile through SetCount, which remembers the old value;
@@ -28,18 +28,7 @@ namespace weir {
 struct StateOptions {
   int64_t max_bytes = 0;  // hard cap of an operator in one task; 0 = none
   Micros ttl = 0;         // rows not written for that long may be dropped; 0 = never
-  std::string backend = "memory";
 };
-
-// Where state lives when it is not in memory.  The hash is always in front; before a batch is processed its keys are
-// made resident, after it (and at barriers) changed ones may leave.  One call a batch, never one a row.
-class StateBackend {
- public:
-  virtual ~StateBackend() = default;
-  // Loads the records of these keys into the arena and its index, if they are not there.
-  virtual Status MakeResident(std::span<const uint64_t> hashes) = 0;
-};
-Result<std::unique_ptr<StateBackend>> MakeStateBackend(const StateOptions& options);
 
 class KeyedState {
  public:
@@ -61,9 +50,9 @@ class KeyedState {
   Record* At(Ref ref) const { return arena_.At(ref); }
   const StateOptions& options() const { return options_; }
 
-  // Before each batch: notices finished snapshots, checks the cap, makes the keys resident.  `other_bytes`: indexes and
+  // Before each batch: notices finished snapshots, checks the cap.  `other_bytes`: indexes and
   // lists of the owner; `batch_bytes`: at most what this batch can add.
-  Status BeginBatch(std::span<const uint64_t> hashes, int64_t other_bytes, int64_t batch_bytes);
+  Status BeginBatch(int64_t other_bytes, int64_t batch_bytes);
 
   Ref Allocate(uint8_t part, size_t size) {
     const Ref ref = arena_.Allocate(part, size);
@@ -133,7 +122,6 @@ class KeyedState {
   const Clock* clock_ = nullptr;
   uint16_t now_tick_ = 0;
   RecordArena arena_;
-  std::unique_ptr<StateBackend> backend_;
   std::shared_ptr<CountLog> count_log_;
   std::array<Counter, kMaxParts + 1> counters_;  // by part; [0] has the bytes of indexes as of the last batch
 };

@@ -76,12 +76,23 @@ std::string SummaryJson(const JobFigures& job, const ProcessFigures& process) {
   json["cpu_s"] = process.cpu_s;
   json["max_rss_bytes"] = process.max_rss_bytes;
   json["input_bytes"] = job.input_bytes;
+  json["first_row_out_time"] = nullptr;
+  if (job.first_output != 0) json["first_row_out_time"] = static_cast<double>(job.first_output) / 1000.0;
   json["latency_ms"] = {{"p50", nullptr}, {"p99", nullptr}};
   json["sources"] = Json::array();
   for (const SourceFigures& source : job.sources) json["sources"].push_back(SourceJson(source));
   json["operators"] = Json::array();
   for (const OperatorFigures& op : job.operators) json["operators"].push_back(OperatorJson(op));
   json["tables"] = Json::array();
+  for (const TableFigures& table : job.tables) {
+    json["tables"].push_back({{"name", table.name},
+                              {"rows", table.rows},
+                              {"log_bytes", table.log_bytes},
+                              {"kv_bytes", table.kv_bytes},
+                              {"lookups", table.lookups},
+                              {"cache_hits", table.cache_hits},
+                              {"folds", table.folds}});
+  }
   json["checkpoints"] = Json::array();
   for (const CheckpointFigures& checkpoint : job.checkpoints) json["checkpoints"].push_back(CheckpointJson(checkpoint));
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -6,14 +6,14 @@ namespace weir {
 
 // --- 2. Collect
 
-void Join::Collect() {
+Status Join::Collect() {
   candidates_.clear();
   old_rows_.clear();
   ready_ = 0;
   cost_ = 0;
   while (true) {
-    if (ready_ == changes_.size()) ResolveWindow();
-    if (ready_ == changes_.size()) return;
+    if (ready_ == changes_.size()) WEIR_TRY(ResolveWindow());
+    if (ready_ == changes_.size()) return {};
     const size_t first = ready_;
     bool full = false;
     for (; ready_ < changes_.size() && ready_ - first < kJoinWindow; ++ready_) {
@@ -42,7 +42,7 @@ void Join::Collect() {
       }
     }
     WalkShort(first, ready_);
-    if (full) return;
+    if (full) return {};
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/data/bucket.h"
 #include "operators/join/join_operator.h"
 
 namespace weir {
@@ -12,8 +13,14 @@ constexpr size_t kSweepSlots = 2048;  // index slots a batch that the time to li
 }  // namespace
 
 void Join::EncodeKeys(const Batch& batch, const std::vector<int>& columns) {
-  HashRows(batch, columns, hashes_);
   key_codec_.Encode(batch, columns, keys_);
+  if (is_delta()) {
+    // The hash of the bytes: a row of the log is placed without its columns.
+    hashes_.resize(batch.rows());
+    for (size_t row = 0; row < batch.rows(); ++row) hashes_[row] = HashBytes(keys_.row(row));
+  } else {
+    HashRows(batch, columns, hashes_);
+  }
   if (options_.null_safe.empty()) {
     null_keys_ = NullKeys(batch, columns);
     return;
@@ -25,16 +32,34 @@ void Join::EncodeKeys(const Batch& batch, const std::vector<int>& columns) {
   null_keys_ = NullKeys(batch, strict);
 }
 
+void Join::MakeGroups() {
+  std::vector<RowGroups::Side> sides;
+  for (const auto& side : sides_) {
+    const auto& table = side->index() == 0 ? options_.tables->left : options_.tables->right;
+    sides.push_back({table, &side->lists(), side->part(), side->unique_size(), side.get()});
+  }
+  const bool counted = sides_[0]->counts || sides_[1]->counts;
+  groups_ = std::make_unique<RowGroups>(&state_, &index_, JoinSide::kGroupPart, std::move(sides), counted);
+}
+
 Status Join::Begin(const Batch& batch) {
   batch_ = own().Canonical(batch);
   row_ = 0;
   now_ = context().clock == nullptr ? 0 : context().clock->Now();
   EncodeKeys(batch_, own().input().keys);
   own().Encode(batch_);
+  if (is_delta()) {
+    const JoinTables& tables = *options_.tables;
+    BucketRows(batch_, input_ == 0 ? tables.left_bucket : tables.right_bucket, tables.left->buckets(), buckets_);
+  } else if (groups_) {
+    buckets_.resize(batch_.rows());
+    for (size_t row = 0; row < batch_.rows(); ++row) buckets_[row] = static_cast<uint16_t>(KeyGroupOf(hashes_[row]));
+  }
   const int64_t bytes = own().encoded_bytes() + static_cast<int64_t>(keys_.bytes.size() + batch.rows() * 128);
-  WEIR_TRY(state_.BeginBatch(hashes_, index_.bytes() + sides_[0]->lists().bytes() + sides_[1]->lists().bytes(), bytes));
+  WEIR_TRY(state_.BeginBatch(index_.bytes() + sides_[0]->lists().bytes() + sides_[1]->lists().bytes(), bytes));
   if (state_.has_ttl()) SweepExpired();
   busy_ = true;
+  prepared_ = groups_ == nullptr;
   return {};
 }
 
@@ -59,8 +84,13 @@ Result<Progress> Join::Process(int input, const Batch& batch, Output& out) {
     input_ = input;
     WEIR_TRY(Begin(batch));
   }
+  if (!prepared_) {
+    WEIR_ASSIGN(prepared_, groups_->Prepare(hashes_, keys_, buckets_));
+    if (!prepared_) return Progress::kBlocked;
+    WEIR_TRY(CountMatches(groups_->TakeUncounted()));
+  }
   while (true) {
-    Collect();
+    WEIR_TRY(Collect());
     if (ready_ > 0) {
       WEIR_TRY(Match());
       output_->Emit(out);
@@ -70,6 +100,7 @@ Result<Progress> Join::Process(int input, const Batch& batch, Output& out) {
       FreeGarbage();
       busy_ = false;
       batch_ = Batch();
+      if (groups_) groups_->Relieve(false);
       return Progress::kDone;
     }
     if (!out.HasRoom()) return Progress::kMore;
@@ -80,6 +111,8 @@ Result<Progress> Join::Process(int input, const Batch& batch, Output& out) {
 void Join::FreeGarbage() {
   for (const Ref ref : garbage_) state_.Free(ref);
   garbage_.clear();
+  // An empty group of a table stays until its last change has been folded: the base may still have its rows.
+  if (groups_) empty_groups_.clear();
   for (const auto& [hash, group] : empty_groups_) {
     // The group may have got rows again, or stand here twice: erased once.
     if (Group(group).lists[0].size() + Group(group).lists[1].size() > 0) continue;
@@ -91,6 +124,7 @@ void Join::FreeGarbage() {
 // --- restore
 
 Status Join::Restore(const SnapshotReader& reader) {
+  if (groups_) return groups_->Restore();
   RestoreBuffer buffers[2];
   bool filtered = false;
   const auto take = [&](const SnapshotReader::Part&, const SnapshotRecord& record, bool filter) -> Status {

@@ -1,4 +1,4 @@
-// The regular join's operator, private to this folder.
+// The join's operator, private to this folder.
 //
 // How a batch of one input is taken, in chunks of bounded output:
 //
@@ -11,7 +11,9 @@
 //   4. Match     change by change and candidate by candidate, decides what is emitted (the table at Match).
 //   5. Emit      makes the columns.
 //
-// Step 1 is in resolve.cc, 2 in collect.cc, 3 to 5 in match.cc, the rest in join.cc.
+// Step 1 is in resolve.cc, 2 in collect.cc, 3 to 5 in match.cc, the rest in join.cc.  Where the rows are in tables, the
+// groups of a batch are brought into memory before step 1 (RowGroups), and counts of matches, which are not stored, are
+// made anew for groups that were read (counts.cc).
 #pragma once
 
 #include <memory>
@@ -53,7 +55,7 @@ struct JoinChange {
   bool has_old() const { return old_ref != 0; }
 };
 
-// The regular join in one task; the steps are in files of their own.
+// The join in one task; the steps are in files of their own.
 class Join final : public Operator {
  public:
   explicit Join(const JoinOptions& options)
@@ -61,11 +63,12 @@ class Join final : public Operator {
         semi_(options.type == JoinType::kSemi),
         anti_(options.type == JoinType::kAnti),
         state_("join", {{"left"}, {"right"}, {"keys", false}}, options.condition != nullptr, options.state),
-        index_(&state_.arena(), sizeof(JoinGroup), KeyIndex::KeySize::kInCount) {
+        index_(&state_.arena(), sizeof(RowGroup), KeyIndex::KeySize::kInCount) {
     std::vector<int> used[2];
     JoinOutput::UsedColumns(options, used[0], used[1]);
-    sides_[0] = std::make_unique<JoinSide>(0, options_.left, used[0], &state_);
-    sides_[1] = std::make_unique<JoinSide>(1, options_.right, used[1], &state_);
+    const bool in_tables = options.tables.has_value();
+    sides_[0] = std::make_unique<JoinSide>(0, options_.left, used[0], &state_, in_tables);
+    sides_[1] = std::make_unique<JoinSide>(1, options_.right, used[1], &state_, in_tables);
     sides_[0]->preserved = options.type == JoinType::kLeft || options.type == JoinType::kFull;
     sides_[1]->preserved = options.type == JoinType::kRight || options.type == JoinType::kFull;
     for (const auto& side : sides_) {
@@ -76,34 +79,52 @@ class Join final : public Operator {
     std::vector<DataType> types;
     for (const int key : options_.left.keys) types.push_back((*options_.left.schema)[static_cast<size_t>(key)].type);
     key_codec_ = RowCodec(types, RowCodec::Form::kKey);
+    if (in_tables) MakeGroups();
   }
 
   Status Open(const OperatorContext& context) override {
     WEIR_TRY(Operator::Open(context));
-    return state_.Open(context);
+    WEIR_TRY(state_.Open(context));
+    return groups_ ? groups_->Open(context) : Status{};
   }
   Result<Progress> Process(int input, const Batch& batch, Output& out) override;
   Status Snapshot(SnapshotWriter& writer) override {
+    if (groups_) return groups_->Snapshot(writer);
     state_.Snapshot(writer);
     return {};
   }
+  Status OnBarrier(Output&) override {
+    if (groups_) groups_->Relieve(true);
+    return {};
+  }
   Status Restore(const SnapshotReader& reader) override;
-  std::vector<StateSize> StateSizes() const override { return state_.Sizes(); }
+  std::vector<StateSize> StateSizes() const override {
+    // Rows in tables are the tables' to report.
+    return is_delta() ? std::vector<StateSize>{} : state_.Sizes();
+  }
 
  private:
   JoinSide& own() { return *sides_[input_]; }
   JoinSide& other() { return *sides_[1 - input_]; }
-  JoinGroup& Group(Ref ref) const { return *reinterpret_cast<JoinGroup*>(state_.At(ref)->payload()); }
+  RowGroup& Group(Ref ref) const { return *reinterpret_cast<RowGroup*>(state_.At(ref)->payload()); }
+  bool is_delta() const { return options_.tables && options_.tables->left->logged(); }
 
+  void MakeGroups();
   Status Begin(const Batch& batch);
+  Status CountMatches(const std::vector<Ref>& groups);
+  Status CountPairs(std::vector<Ref>& left, std::vector<Ref>& right);
+  bool MatchesNothing(std::string_view key) const;
   void EncodeKeys(const Batch& batch, const std::vector<int>& columns);
   void SweepExpired();
   void NextStep(size_t& old_row, size_t& new_row);
-  void Resolve(size_t old_row, size_t new_row);
+  Status Resolve(size_t old_row, size_t new_row);
+  Status NoteChange(size_t row, Ref group, Ref removed, Ref added) {
+    return groups_ ? groups_->Changed(static_cast<size_t>(input_), buckets_[row], group, removed, added) : Status{};
+  }
   Ref FindOrAddGroup(size_t row);
   void Push(JoinChange change);
-  void ResolveWindow();
-  void Collect();
+  Status ResolveWindow();
+  Status Collect();
   void WalkShort(size_t first, size_t last);
   bool WantsCandidates(const JoinChange& change);
   Status Match();
@@ -123,7 +144,6 @@ class Join final : public Operator {
   }
 
   // --- restore
-  // ---------------------------------------------------------------------------------------------------------
   struct RestoreBuffer {
     Buffer<char> bytes;
     std::vector<uint32_t> offsets{0};
@@ -139,22 +159,23 @@ class Join final : public Operator {
   std::unique_ptr<JoinSide> sides_[2];
   std::unique_ptr<JoinOutput> output_;
   RowCodec key_codec_;
+  std::unique_ptr<RowGroups> groups_;  // where the rows are kept in tables
   uint64_t sweep_position_ = 0;
 
   // --- the batch being processed
-  // -----------------------------------------------------------------------------------------
   bool busy_ = false;
+  bool prepared_ = false;  // the groups of the batch are in memory
   Batch batch_;
   int input_ = 0;
   size_t row_ = 0;  // the next one to resolve
   Micros now_ = 0;
   std::vector<uint64_t> hashes_;
+  std::vector<uint16_t> buckets_;  // of the rows, where they are kept in tables
   std::vector<uint8_t> null_keys_;
   EncodedRows keys_;
   std::vector<std::pair<uint64_t, Ref>> empty_groups_;  // may be empty: looked at when the batch is done
 
   // --- the chunk
-  // -----------------------------------------------------------------------------------------------------------
   std::vector<JoinChange> changes_;  // unfinished ones of the last chunk first
   size_t ready_ = 0;                 // changes that take part in the chunk
   size_t cost_ = 0;                  // rows that the chunk may emit

@@ -16,7 +16,7 @@ std::vector<int> RestColumns(const JoinInput& input, const std::vector<int>& use
   std::vector<int> rest;
   for (int column = 0; column < static_cast<int>(input.schema->size()); ++column) {
     const bool compared = !unique && input.mode != ChangelogMode::kAppend;
-    if (!compared && !Contains(used, column) && !Contains(input.keys, column)) continue;
+    if (!input.whole_rows && !compared && !Contains(used, column) && !Contains(input.keys, column)) continue;
     const bool exact = (*input.schema)[static_cast<size_t>(column)].type.physical() != Physical::kDouble;
     if (!(unique && exact && Contains(input.unique, column))) rest.push_back(column);
   }
@@ -31,13 +31,14 @@ RowCodec JoinSide::MakeCodec(const Schema& schema, const std::vector<int>& colum
   return {types, form};
 }
 
-JoinSide::JoinSide(int index, const JoinInput& input, const std::vector<int>& used, KeyedState* state)
+JoinSide::JoinSide(int index, const JoinInput& input, const std::vector<int>& used, KeyedState* state, bool sequenced)
     : index_(index),
       input_(input),
       used_(used),
       unique_columns_(unique() ? input.unique : std::vector<int>{}),
       rest_columns_(RestColumns(input, used, unique())),
       searched_by_unique_(unique()),
+      sequenced_(sequenced && !unique()),
       unique_codec_(MakeCodec(*input.schema, unique_columns_, RowCodec::Form::kKey)),
       rest_codec_(MakeCodec(*input.schema, rest_columns_, RowCodec::Form::kExact)),
       state_(state),
@@ -45,7 +46,8 @@ JoinSide::JoinSide(int index, const JoinInput& input, const std::vector<int>& us
 
 size_t JoinSide::PrefixSize(const void* owner, const Record& record) {
   const auto* side = static_cast<const JoinSide*>(owner);
-  return side->searched_by_unique_ ? side->unique_codec_.EncodedSize(record.payload()) : record.size;
+  if (side->searched_by_unique_) return side->unique_codec_.EncodedSize(record.payload());
+  return record.size - (side->sequenced_ ? sizeof(uint64_t) : 0);
 }
 
 Batch JoinSide::Canonical(const Batch& batch) const {
@@ -76,14 +78,22 @@ int64_t JoinSide::encoded_bytes() const {
 
 bool JoinSide::SameRow(const Record& record, size_t row) const {
   const std::string_view rest = rest_rows_.row(row);
-  if (!searched_by_unique_) return record.bytes() == rest;
+  if (!searched_by_unique_) return record.bytes().substr(0, PrefixSize(this, record)) == rest;
   const std::string_view unique = unique_rows_.row(row);
   return record.size == unique.size() + rest.size() && record.bytes().substr(0, unique.size()) == unique &&
          record.bytes().substr(unique.size()) == rest;
 }
 
-Ref JoinSide::Store(size_t row) {
+Ref JoinSide::Store(size_t row, uint64_t sequence) {
   const std::string_view rest = rest_rows_.row(row);
+  if (sequenced_) {
+    const Ref ref = state_->Allocate(part(), rest.size() + sizeof sequence);
+    Record* record = state_->At(ref);
+    record->count = 0;
+    std::memcpy(record->payload(), rest.data(), rest.size());
+    std::memcpy(record->payload() + rest.size(), &sequence, sizeof sequence);
+    return ref;
+  }
   if (!searched_by_unique_) return StoreBytes(rest, 0);
   const std::string_view unique = unique_rows_.row(row);
   const Ref ref = state_->Allocate(part(), unique.size() + rest.size());

@@ -12,20 +12,17 @@
 #include "engine/state/keyed_state.h"
 #include "engine/state/record_list.h"
 #include "operators/join/join.h"
+#include "tables/row_groups.h"
 
 namespace weir {
-
-// What a join key's record holds before the key: the rows of the left and of the right input.
-struct JoinGroup {
-  ListHead lists[2];
-};
 
 class JoinSide {
  public:
   static constexpr uint8_t kGroupPart = 3;  // the sides are parts 1 (left) and 2 (right)
 
   // `used`: columns that the output or the condition needs.
-  JoinSide(int index, const JoinInput& input, const std::vector<int>& used, KeyedState* state);
+  // `sequenced`: rows without a unique key get a number behind them, so that equal ones differ in a table.
+  JoinSide(int index, const JoinInput& input, const std::vector<int>& used, KeyedState* state, bool sequenced);
   JoinSide(const JoinSide&) = delete;
 
   // --- what the join type says about this side -----------------------------------------------------------------------
@@ -51,7 +48,10 @@ class JoinSide {
     return searched_by_unique_ ? unique_rows_.row(row) : rest_rows_.row(row);
   }
   bool SameRow(const Record& record, size_t row) const;
-  Ref Store(size_t row);
+  Ref Store(size_t row, uint64_t sequence);
+  bool sequenced() const { return sequenced_; }
+  // Of a payload: the part that tells rows of a key apart, for the table.
+  RecordLists::PrefixSize unique_size() const { return sequenced_ ? nullptr : &JoinSide::PrefixSize; }
   Ref StoreBytes(std::string_view payload, uint32_t count);
 
   // Appends the columns of kept rows: targets[c] for column c of the input, null where it is not wanted.
@@ -68,6 +68,7 @@ class JoinSide {
   std::vector<int> unique_columns_;
   std::vector<int> rest_columns_;
   bool searched_by_unique_;
+  bool sequenced_;
   RowCodec unique_codec_;
   RowCodec rest_codec_;
   KeyedState* state_;

@@ -21,18 +21,19 @@ void Join::NextStep(size_t& old_row, size_t& new_row) {
 
 Ref Join::FindOrAddGroup(size_t row) {
   const std::string_view key = keys_.row(row);
+  if (groups_) return groups_->FindOrAdd(hashes_[row], key);
   Ref group = index_.Find(hashes_[row], key);
   if (group != 0) return group;
-  group = state_.Allocate(JoinSide::kGroupPart, sizeof(JoinGroup) + key.size());
+  group = state_.Allocate(JoinSide::kGroupPart, sizeof(RowGroup) + key.size());
   Record* record = state_.At(group);
   record->count = static_cast<uint32_t>(key.size());
-  new (record->payload()) JoinGroup();
-  std::memcpy(record->payload() + sizeof(JoinGroup), key.data(), key.size());
+  new (record->payload()) RowGroup();
+  std::memcpy(record->payload() + sizeof(RowGroup), key.data(), key.size());
   index_.Insert(hashes_[row], group);
   return group;
 }
 
-void Join::Resolve(size_t old_row, size_t new_row) {
+Status Join::Resolve(size_t old_row, size_t new_row) {
   JoinSide& side = own();
   const size_t row = new_row != kNoBatchRow ? new_row : old_row;
   const bool null_key = !null_keys_.empty() && null_keys_[row] != 0;
@@ -41,12 +42,12 @@ void Join::Resolve(size_t old_row, size_t new_row) {
     JoinChange change;
     change.new_row = new_row;
     if (side.emits_unmatched && new_row != kNoBatchRow) Push(change);
-    return;
+    return {};
   }
   const Ref group = new_row != kNoBatchRow ? FindOrAddGroup(row) : index_.Find(hashes_[row], keys_.row(row));
   if (group == 0) {
     ++context().metrics->ignored_deletes;
-    return;
+    return {};
   }
   ListHead& list = Group(group).lists[input_];
   JoinChange change;
@@ -62,6 +63,7 @@ void Join::Resolve(size_t old_row, size_t new_row) {
     if (replaced != 0 && old_ref != 0 && replaced != old_ref) {
       // An update to the unique key of another row: that one goes first.
       side.lists().RemoveRecord(list, replaced);
+      WEIR_TRY(NoteChange(row, group, replaced, 0));
       JoinChange gone = change;
       gone.old_ref = replaced;
       gone.own_after = list.size();
@@ -72,20 +74,26 @@ void Join::Resolve(size_t old_row, size_t new_row) {
     }
   }
   if (old_ref != 0) {
-    if (new_row != kNoBatchRow && side.SameRow(*state_.At(old_ref), new_row)) return state_.Touch(*state_.At(old_ref));
+    if (new_row != kNoBatchRow && side.SameRow(*state_.At(old_ref), new_row)) {
+      state_.Touch(*state_.At(old_ref));
+      return {};
+    }
     side.lists().RemoveRecord(list, old_ref);
     change.old_ref = old_ref;
   }
   if (new_row != kNoBatchRow) {
     change.new_row = new_row;
-    change.new_ref = side.Store(new_row);
+    change.new_ref = side.Store(new_row, side.sequenced() ? groups_->NextSequence() : 0);
     side.lists().Insert(list, change.new_ref);
   } else if (old_ref == 0) {
-    return;
+    return {};
   }
+  WEIR_TRY(NoteChange(row, group, change.old_ref, change.new_ref));
   change.own_after = list.size();
   if (change.own_after == 0 && change.others.size() == 0) empty_groups_.emplace_back(hashes_[row], group);
+  if (groups_ && !null_key) groups_->CountLookup(static_cast<size_t>(1 - input_));
   Push(change);
+  return {};
 }
 
 // Whether the change needs to see the other side's rows, or only how many there are.
@@ -105,7 +113,7 @@ void Join::Push(JoinChange change) {
   changes_.push_back(change);
 }
 
-void Join::ResolveWindow() {
+Status Join::ResolveWindow() {
   const size_t rows = batch_.rows();
   const size_t goal = changes_.size() + kJoinWindow;
   while (row_ < rows && changes_.size() < goal) {
@@ -114,8 +122,9 @@ void Join::ResolveWindow() {
     size_t old_row = 0;
     size_t new_row = 0;
     NextStep(old_row, new_row);
-    Resolve(old_row, new_row);
+    WEIR_TRY(Resolve(old_row, new_row));
   }
+  return {};
 }
 
 }  // namespace weir

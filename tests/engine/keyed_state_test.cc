@@ -236,11 +236,11 @@ TEST(KeyedState, DamagedFilesAreRefusedByName) {
 TEST(KeyedState, TheCapNamesTheOperator) {
   OperatorContext context;
   context.operator_id = "join-2";
-  KeyedState state("test", {{"rows"}}, false, {.max_bytes = 1000, .ttl = 0, .backend = "memory"});
+  KeyedState state("test", {{"rows"}}, false, {.max_bytes = 1000, .ttl = 0});
   ASSERT_TRUE(state.Open(context));
-  EXPECT_TRUE(state.BeginBatch({}, 0, 0));
+  EXPECT_TRUE(state.BeginBatch(0, 0));
   state.Allocate(1, 2000);
-  const Status status = state.BeginBatch({}, 0, 0);
+  const Status status = state.BeginBatch(0, 0);
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::kState);
   EXPECT_NE(status.error().message.find("join-2"), std::string::npos);

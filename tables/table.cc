@@ -1,0 +1,295 @@
+#include "tables/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "engine/base/file.h"
+#include "engine/data/row_codec.h"
+#include "tables/table_set.h"
+
+namespace weir {
+namespace {
+
+constexpr size_t kNumberRoom = 10;  // bytes of a varint, at most
+
+std::string FolderName(std::string name) {
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name;
+}
+
+void PutBytes(std::string& out, std::string_view bytes) {
+  char number[kNumberRoom];
+  out.append(number, static_cast<size_t>(PutVarint(number, bytes.size()) - number));
+  out.append(bytes);
+}
+
+std::string_view GetBytes(const char*& at) {
+  uint64_t size = 0;
+  at = GetVarint(at, size);
+  const std::string_view bytes(at, size);
+  at += size;
+  return bytes;
+}
+
+// What a fold leaves in the base: "1 EPOCH", then offset, segment and byte of each bucket.
+std::string EncodeMarker(Epoch epoch, const std::vector<LogPosition>& ends) {
+  std::string text = fmt::format("1 {}", epoch);
+  for (const LogPosition& end : ends) text += fmt::format(" {} {} {}", end.offset, end.segment, end.byte);
+  return text;
+}
+
+bool DecodeMarker(std::string_view text, Epoch& epoch, std::vector<LogPosition>& ends) {
+  std::vector<uint64_t> numbers;
+  const char* at = text.data();
+  const char* const end = text.data() + text.size();
+  while (at < end) {
+    uint64_t number = 0;
+    const auto [next, fault] = std::from_chars(at, end, number);
+    if (fault != std::errc()) return false;
+    numbers.push_back(number);
+    at = next == end ? next : next + 1;
+  }
+  if (numbers.size() != 2 + 3 * ends.size() || numbers[0] != 1) return false;
+  epoch = numbers[1];
+  for (size_t i = 0; i < ends.size(); ++i) ends[i] = {numbers[2 + 3 * i], numbers[3 + 3 * i], numbers[4 + 3 * i]};
+  return true;
+}
+
+std::string RowsCounter(const std::string& table) { return "table." + table + ".rows"; }
+
+}  // namespace
+
+Table::Table(TableOptions options, TableSet* set)
+    : options_(std::move(options)),
+      set_(set),
+      restored_ends_(static_cast<size_t>(options_.buckets)),
+      logs_(static_cast<size_t>(options_.buckets)),
+      bucket_bytes_(static_cast<size_t>(options_.buckets)),
+      pending_(static_cast<size_t>(options_.buckets)),
+      folded_ends_(static_cast<size_t>(options_.buckets)) {}
+
+std::string Table::LogFolder(int bucket) const { return fmt::format("{}/{}/log", folder_, bucket); }
+std::string Table::LinkFolder(Epoch epoch) const { return fmt::format("{}/chk-{}", folder_, epoch); }
+
+// --- opening
+
+Status Table::Open(const std::string& state_dir, const Manifest* restored) {
+  if (state_dir.empty()) return {};
+  folder_ = fmt::format("{}/{}/{}", state_dir, logged() ? "tables" : "state", FolderName(name()));
+  if (restored == nullptr) WEIR_TRY(RemoveTree(folder_));
+  WEIR_TRY(MakeFolder(folder_));
+  if (restored != nullptr) {
+    restored_ = restored->epoch;
+    const auto rows = restored->counters.find(RowsCounter(name()));
+    if (rows != restored->counters.end()) rows_ = rows->second;
+  }
+  return logged() ? OpenLogged(restored) : OpenState(restored);
+}
+
+Status Table::OpenLogged(const Manifest* restored) {
+  if (restored != nullptr) {
+    const auto ends = restored->tables.find(name());
+    if (ends != restored->tables.end()) {
+      if (ends->second.size() > restored_ends_.size()) {
+        return StateError(fmt::format("table {} had {} buckets when checkpoint {} was taken and has {} in the job file; "
+                                      "the number of buckets of a table that holds rows cannot change",
+                                      name(), ends->second.size(), restored->epoch, buckets()), folder_);
+      }
+      std::copy(ends->second.begin(), ends->second.end(), restored_ends_.begin());
+    }
+  }
+  WEIR_ASSIGN(base_, TableBase::Open(folder_ + "/base", {set_->block_cache()}));
+  if (base_->empty()) return {};
+  WEIR_ASSIGN(const std::string marker, base_->Marker());
+  Epoch epoch = 0;
+  if (!DecodeMarker(marker, epoch, folded_ends_)) return StateError("the base's marker is damaged", folder_ + "/base");
+  if (epoch > restored_) {
+    return StateError(fmt::format("the base holds epoch {}, which is newer than the restored checkpoint {}", epoch,
+                                  restored_), folder_ + "/base");
+  }
+  folded_ = epoch;
+  has_base_ = true;
+  return {};
+}
+
+Status Table::OpenState(const Manifest* restored) {
+  const std::string base = folder_ + "/base";
+  const bool linked = restored != nullptr && std::filesystem::exists(LinkFolder(restored->epoch));
+  if (restored != nullptr && !linked && rows_ > 0) {
+    return StateError(fmt::format("the state of checkpoint {} is missing", restored->epoch),
+                      LinkFolder(restored->epoch));
+  }
+  if (linked) {
+    WEIR_TRY(TableBase::RestoreFrom(LinkFolder(restored->epoch), base));
+  } else {
+    WEIR_TRY(RemoveTree(base));
+  }
+  if (restored != nullptr) WEIR_TRY(DropLinks(0, restored->epoch));
+  WEIR_ASSIGN(base_, TableBase::Open(base, {set_->block_cache()}));
+  folded_ = restored_;
+  has_base_ = !base_->empty();
+  return {};
+}
+
+Status Table::OpenBucket(int bucket) {
+  if (folder_.empty() || !logged()) return {};
+  const auto i = static_cast<size_t>(bucket);
+  WEIR_ASSIGN(logs_[i], BucketLog::Open(LogFolder(bucket), restored_ends_[i], {}));
+  bucket_bytes_[i] = logs_[i]->bytes();
+  log_bytes_ += logs_[i]->bytes();
+  return {};
+}
+
+Status Table::Redo(int bucket, const std::function<Status(const LogEntry&)>& take) const {
+  const auto i = static_cast<size_t>(bucket);
+  if (folder_.empty() || !logged() || folded_ends_[i] == restored_ends_[i]) return {};
+  return ReadLog(LogFolder(bucket), folded_ends_[i], restored_ends_[i], take);
+}
+
+// --- the task of a bucket
+
+void Table::Keep(int bucket, const LogEntry& entry) {
+  std::string& out = pending_[static_cast<size_t>(bucket)].bytes;
+  out += entry.remove ? '\1' : '\0';
+  PutBytes(out, entry.group);
+  PutBytes(out, entry.unique);
+  PutBytes(out, entry.rest);
+}
+
+Status Table::Snapshot(const std::vector<int>& buckets, int64_t rows, SnapshotWriter& writer) {
+  writer.PutCounter(RowsCounter(name()), rows);
+  if (folder_.empty()) return {};
+  if (!logged()) {
+    auto pending = std::make_shared<std::vector<std::pair<int, Pending>>>();
+    for (const int bucket : buckets) {
+      Pending& changes = pending_[static_cast<size_t>(bucket)];
+      if (!changes.bytes.empty()) pending->emplace_back(bucket, std::move(changes));
+      changes = {};
+    }
+    if (!pending->empty()) writer.FinishLater([this, pending] { return FoldPending(*pending); });
+    return {};
+  }
+  for (const int bucket : buckets) {
+    const auto i = static_cast<size_t>(bucket);
+    BucketLog& log = *logs_[i];
+    WEIR_TRY(log.Flush());
+    writer.PutTablePosition(name(), bucket, log.end());
+    writer.FinishLater(log.SyncLater());
+    LogPosition folded;
+    {
+      const std::lock_guard lock(fold_mutex_);
+      folded = folded_ends_[i];
+    }
+    WEIR_TRY(log.DropBefore(folded));
+    const int64_t bytes = log.bytes();
+    log_bytes_ += bytes - bucket_bytes_[i].exchange(bytes);
+  }
+  return {};
+}
+
+void Table::Count(int64_t rows, int64_t lookups, int64_t hits) {
+  rows_.fetch_add(rows, std::memory_order_relaxed);
+  lookups_.fetch_add(lookups, std::memory_order_relaxed);
+  hits_.fetch_add(hits, std::memory_order_relaxed);
+}
+
+TableFigures Table::Figures() const {
+  TableFigures figures{name(), rows_, log_bytes(), 0, lookups_, hits_, 0};
+  const std::lock_guard lock(fold_mutex_);
+  figures.folds = folds_;
+  if (base_ && has_base()) figures.kv_bytes = base_->bytes();
+  return figures;
+}
+
+// --- folds
+
+uint64_t Table::FoldedOffset(size_t bucket) const {
+  const std::lock_guard lock(fold_mutex_);
+  return folded_ends_[bucket].offset;
+}
+
+Status Table::FoldTo(Epoch epoch, const std::vector<LogPosition>& to, const std::function<bool()>& cancelled) {
+  std::vector<LogPosition> from;
+  {
+    const std::lock_guard lock(fold_mutex_);
+    from = folded_ends_;
+  }
+  std::vector<LogPosition> ends = to;
+  ends.resize(from.size());
+  if (ends != from) {
+    Fold fold(*base_);
+    for (int bucket = 0; bucket < buckets(); ++bucket) {
+      const auto i = static_cast<size_t>(bucket);
+      if (cancelled()) return {};
+      if (from[i] == ends[i]) continue;
+      WEIR_TRY(ReadLog(LogFolder(bucket), from[i], ends[i],
+                       [&](const LogEntry& entry) { return fold.Add(bucket, entry); }));
+    }
+    if (cancelled()) return {};
+    WEIR_TRY(fold.Finish(EncodeMarker(epoch, ends)));
+    const std::lock_guard lock(fold_mutex_);
+    folded_ends_ = std::move(ends);
+    ++folds_;
+    has_base_.store(true, std::memory_order_release);
+  }
+  folded_.store(epoch, std::memory_order_release);
+  return {};
+}
+
+Status Table::FoldPending(std::vector<std::pair<int, Pending>>& pending) {
+  const std::lock_guard lock(fold_mutex_);
+  Fold fold(*base_);
+  for (auto& [bucket, changes] : pending) {
+    changes.bytes.append(kRowSlack + kNumberRoom, '\0');
+    const char* at = changes.bytes.data();
+    const char* const end = at + changes.bytes.size() - kRowSlack - kNumberRoom;
+    while (at < end) {
+      LogEntry entry;
+      entry.remove = *at++ != 0;
+      entry.group = GetBytes(at);
+      entry.unique = GetBytes(at);
+      entry.rest = GetBytes(at);
+      WEIR_TRY(fold.Add(bucket, entry));
+    }
+    changes = {};
+  }
+  WEIR_TRY(fold.Finish("state"));
+  ++folds_;
+  has_base_.store(true, std::memory_order_release);
+  return {};
+}
+
+Result<Store::StateBytes> Table::Link(Epoch epoch) {
+  const std::lock_guard lock(fold_mutex_);
+  Store::StateBytes bytes;
+  if (has_base()) {
+    WEIR_ASSIGN(const auto files, base_->LinkInto(LinkFolder(epoch)));
+    for (const auto& [file, size] : files) {
+      bytes.full += size;
+      const auto same = [&](const auto& known) { return known.first == file; };
+      if (std::none_of(linked_.begin(), linked_.end(), same)) bytes.incremental += size;
+    }
+    linked_ = files;
+  }
+  folded_.store(epoch, std::memory_order_release);
+  return bytes;
+}
+
+Status Table::DropLinks(Epoch oldest, Epoch newest) const {
+  std::error_code error;
+  std::vector<std::string> doomed;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, error)) {
+    const std::string name = entry.path().filename();
+    Epoch epoch = 0;
+    if (!name.starts_with("chk-")) continue;
+    std::from_chars(name.data() + 4, name.data() + name.size(), epoch);
+    if (epoch < oldest || epoch > newest) doomed.push_back(entry.path());
+  }
+  for (const std::string& folder : doomed) WEIR_TRY(RemoveTree(folder));
+  return {};
+}
+
+}  // namespace weir

@@ -1,0 +1,116 @@
+// One table of a job: its buckets' logs, its base, and what they hold.
+//
+// A table is logged (a primary-key table: its changes are on disk at each barrier, folds are rare) or it is the state of
+// an operator (`state: rocksdb`: the changes of an epoch are kept in memory, folded at each checkpoint, and the base is
+// hard-linked into state/NAME/chk-N).  The rows in memory, the overlay, are the owner's (row_groups.h).
+//
+// Threads: methods that take a bucket belong to the one task that owns it; the others may be called by any thread.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/runtime/operator.h"
+#include "engine/runtime/store.h"
+#include "tables/base/table_base.h"
+#include "tables/log/bucket_log.h"
+
+namespace weir {
+
+class TableSet;
+
+struct TableOptions {
+  enum class Kind {
+    kLogged,  // a table
+    kState,   // state of an operator
+  };
+  std::string name;  // unique in the job
+  int buckets = 8;
+  Kind kind = Kind::kLogged;
+};
+
+class Table {
+ public:
+  Table(TableOptions options, TableSet* set);
+
+  const std::string& name() const { return options_.name; }
+  int buckets() const { return options_.buckets; }
+  bool logged() const { return options_.kind == TableOptions::Kind::kLogged; }
+  TableSet& set() const { return *set_; }
+
+  // --- the task of the bucket ----------------------------------------------------------------------------------------
+  Status OpenBucket(int bucket);
+  // Calls take for the changes between the last fold and the restored checkpoint, in order.
+  Status Redo(int bucket, const std::function<Status(const LogEntry&)>& take) const;
+  Status Append(int bucket, const LogEntry& entry) {
+    if (BucketLog* log = logs_[static_cast<size_t>(bucket)].get()) return log->Append(entry);
+    if (!folder_.empty()) Keep(bucket, entry);
+    return {};
+  }
+  // At a barrier, with all buckets of the task: what has to be durable is finished later.  `rows`: that came in this task
+  // since the job was opened, less those that went.
+  Status Snapshot(const std::vector<int>& buckets, int64_t rows, SnapshotWriter& writer);
+  // Rows that came and went, and lookups, since the last call.
+  void Count(int64_t rows, int64_t lookups, int64_t hits);
+
+  // --- any thread ----------------------------------------------------------------------------------------------------
+  // Whether there may be rows that are not in memory.
+  bool has_base() const { return has_base_.load(std::memory_order_acquire); }
+  TableBase& base() const { return *base_; }
+  // Rows last written in an epoch up to this one are in the base.
+  Epoch folded() const { return folded_.load(std::memory_order_acquire); }
+  // The number of the restored checkpoint; 0 for a new job.
+  Epoch restored() const { return restored_; }
+  TableFigures Figures() const;
+
+ private:
+  friend class TableSet;
+
+  // The changes of an epoch of a state table, bucket by bucket.
+  struct Pending {
+    std::string bytes;
+  };
+
+  Status Open(const std::string& state_dir, const Manifest* restored);
+  Status OpenLogged(const Manifest* restored);
+  Status OpenState(const Manifest* restored);
+  void Keep(int bucket, const LogEntry& entry);
+  std::string LogFolder(int bucket) const;
+  std::string LinkFolder(Epoch epoch) const;
+
+  // --- the table set, on an I/O thread
+  Status FoldTo(Epoch epoch, const std::vector<LogPosition>& to, const std::function<bool()>& cancelled);
+  Status FoldPending(std::vector<std::pair<int, Pending>>& pending);
+  Result<Store::StateBytes> Link(Epoch epoch);
+  Status DropLinks(Epoch oldest, Epoch newest) const;
+  int64_t log_bytes() const { return log_bytes_.load(std::memory_order_relaxed); }
+  uint64_t FoldedOffset(size_t bucket) const;
+
+  const TableOptions options_;
+  TableSet* const set_;
+  std::string folder_;  // of this table; empty: the job has no state dir
+  Epoch restored_ = 0;
+  std::vector<LogPosition> restored_ends_;
+  std::unique_ptr<TableBase> base_;
+  std::atomic<bool> has_base_{false};
+  std::atomic<Epoch> folded_{0};
+  std::vector<std::unique_ptr<BucketLog>> logs_;   // by bucket; null where the task has not opened it
+  std::vector<std::atomic<int64_t>> bucket_bytes_; // of the logs, as of the last barrier
+  std::atomic<int64_t> log_bytes_{0};
+  std::vector<Pending> pending_;
+
+  mutable std::mutex fold_mutex_;  // one fold at a time; guards what follows
+  std::vector<LogPosition> folded_ends_;
+  std::vector<std::pair<std::string, int64_t>> linked_;  // files of the last link folder
+  int64_t folds_ = 0;
+
+  std::atomic<int64_t> rows_{0};
+  std::atomic<int64_t> lookups_{0};
+  std::atomic<int64_t> hits_{0};
+};
+
+}  // namespace weir

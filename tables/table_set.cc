@@ -1,0 +1,174 @@
+#include "tables/table_set.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "engine/base/quantity.h"
+
+namespace weir {
+namespace {
+
+constexpr int64_t kCacheShare = 8;          // the block cache is this part of the memory
+constexpr int kMaxRounds = 12;              // checkpoints in a row that may find memory full
+constexpr int kManyLevel0Files = 12;        // a fold waits while the base has more
+constexpr int64_t kFoldShare = 2;           // memory in use from which folds start, as a part of the bound
+
+}  // namespace
+
+TableSet::TableSet(TableSetOptions options) : options_(options) {
+  const int64_t cache = options_.memory / kCacheShare;
+  bound_ = options_.memory - cache;
+  evict_above_ = bound_ / 10 * 7;
+  evict_target_ = bound_ / 10 * 5;
+  block_cache_ = MakeBlockCache(cache);
+}
+
+TableSet::~TableSet() { Close(); }
+
+std::shared_ptr<Table> TableSet::Add(TableOptions options) {
+  return tables_.emplace_back(std::make_shared<Table>(std::move(options), this));
+}
+
+Status TableSet::Open(const std::string& state_dir, const Manifest* restored, Scheduler& io, Hooks hooks) {
+  io_ = &io;
+  hooks_ = std::move(hooks);
+  durable_ = !state_dir.empty();
+  for (const auto& table : tables_) WEIR_TRY(table->Open(state_dir, restored));
+  if (restored != nullptr) kept_[restored->epoch] = restored->tables;
+  return {};
+}
+
+Result<Store::StateBytes> TableSet::Prepare(Epoch epoch) {
+  StateBytes sum;
+  for (const auto& table : tables_) {
+    if (table->logged() || !durable_) continue;
+    WEIR_ASSIGN(const StateBytes bytes, table->Link(epoch));
+    sum.full += bytes.full;
+    sum.incremental += bytes.incremental;
+  }
+  return sum;
+}
+
+Status TableSet::OnComplete(const Manifest& manifest, Epoch oldest) {
+  for (const auto& table : tables_) {
+    if (!table->logged()) WEIR_TRY(table->DropLinks(oldest, std::numeric_limits<Epoch>::max()));
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    kept_[manifest.epoch] = manifest.tables;
+    kept_.erase(kept_.begin(), kept_.lower_bound(oldest));
+    if (manifest.finished || closed_) return {};
+    if (FoldIsDue(oldest)) {
+      StartFold(oldest);
+      return {};
+    }
+    if (folding_ || !full()) return {};
+  }
+  return CheckProgress();
+}
+
+// Nothing can be folded yet: the next checkpoint makes the oldest kept one younger, and lets clean rows go.
+Status TableSet::CheckProgress() {
+  if (!full()) return {};
+  if (++rounds_ > kMaxRounds) {
+    const auto largest = std::max_element(tables_.begin(), tables_.end(), [](const auto& a, const auto& b) {
+      return a->Figures().rows < b->Figures().rows;
+    });
+    return StateError(fmt::format("the rows of the tables in memory take {}, more than the bound of {}, and folding them "
+                                  "does not help: raise options.memory. The largest is table {} with {} rows",
+                                  FormatSize(usage_.load()), FormatSize(bound_), (*largest)->name(),
+                                  (*largest)->Figures().rows));
+  }
+  hooks_.checkpoint();
+  return {};
+}
+
+// With the lock held.
+bool TableSet::FoldIsDue(Epoch oldest) const {
+  const auto kept = kept_.find(oldest);
+  if (folding_ || oldest <= folded_ || kept == kept_.end()) return false;
+  int64_t bytes = 0;
+  uint64_t rows = 0;
+  int files = 0;
+  bool logged = false;
+  for (const auto& table : tables_) {
+    if (!table->logged()) continue;
+    logged = true;
+    bytes += table->log_bytes();
+    const auto ends = kept->second.find(table->name());
+    if (ends == kept->second.end()) continue;
+    for (size_t i = 0; i < ends->second.size(); ++i) rows += ends->second[i].offset - table->FoldedOffset(i);
+    files = std::max(files, table->has_base() ? table->base().level0_files() : 0);
+  }
+  if (!logged || rows == 0) return false;
+  if (full()) return true;
+  if (files > kManyLevel0Files) return false;
+  return bytes > options_.redo_bytes || rows > static_cast<uint64_t>(options_.redo_rows) ||
+         usage_.load(std::memory_order_relaxed) > bound_ / kFoldShare;
+}
+
+// With the lock held.
+void TableSet::StartFold(Epoch epoch) {
+  folding_ = true;
+  io_->Post([this, epoch, to = kept_.at(epoch)] { RunFold(epoch, to); });
+}
+
+void TableSet::RunFold(Epoch epoch, TablePositions to) {
+  const auto cancelled = [this] {
+    const std::lock_guard lock(mutex_);
+    return closed_;
+  };
+  Status status;
+  for (const auto& table : tables_) {
+    if (!table->logged() || !status || cancelled()) continue;
+    status = table->FoldTo(epoch, to[table->name()], cancelled);
+  }
+  bool more = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!closed_ && status) folded_ = epoch;
+    more = !closed_ && status && full();
+  }
+  spdlog::debug("folded the tables to checkpoint {}", epoch);
+  // Memory is given back at the next barrier.
+  if (!status && !cancelled()) hooks_.fail(status.error());
+  if (more) hooks_.checkpoint();
+  const std::lock_guard lock(mutex_);
+  folding_ = false;
+  changed_.notify_all();
+}
+
+void TableSet::AddUsage(int64_t bytes) {
+  if (bytes == 0) return;
+  const int64_t now = usage_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  if (!durable_) return;
+  if (now > bound_ / 10 * 8) {
+    if (!full_.exchange(true)) hooks_.checkpoint();
+  } else if (now < bound_ / 10 * 6 && full_.load(std::memory_order_relaxed) && full_.exchange(false)) {
+    {
+      const std::lock_guard lock(mutex_);
+      rounds_ = 0;
+      if (closed_) return;
+    }
+    hooks_.room();
+  }
+}
+
+std::vector<TableFigures> TableSet::Figures() const {
+  std::vector<TableFigures> figures;
+  for (const auto& table : tables_) {
+    if (table->logged()) figures.push_back(table->Figures());
+  }
+  return figures;
+}
+
+void TableSet::Close() {
+  std::unique_lock lock(mutex_);
+  closed_ = true;
+  changed_.wait(lock, [this] { return !folding_; });
+}
+
+}  // namespace weir

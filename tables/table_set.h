@@ -1,0 +1,78 @@
+// All tables of a job: opened before its operators, folded behind its checkpoints, kept within a bound of memory.
+//
+// Memory: owners of overlays report what they hold.  Above 80 % of the bound the sources rest and checkpoints follow one
+// another, since only what the oldest kept checkpoint holds may be folded, and only what is folded may leave memory;
+// below 60 % the sources go on.  When a few checkpoints in a row have not helped, the job fails and names the largest
+// table.  Owners drop clean rows when asked (wants_eviction), between batches and at barriers.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tables/table.h"
+
+namespace weir {
+
+struct TableSetOptions {
+  int64_t memory = int64_t{1} << 30;  // bytes of overlays and block cache
+  int64_t redo_bytes = int64_t{512} << 20;
+  int64_t redo_rows = 6'000'000;
+};
+
+class TableSet final : public Store {
+ public:
+  explicit TableSet(TableSetOptions options);
+  ~TableSet() override;
+
+  // Before Open.
+  std::shared_ptr<Table> Add(TableOptions options);
+
+  // --- Store
+  Status Open(const std::string& state_dir, const Manifest* restored, Scheduler& io, Hooks hooks) override;
+  Result<StateBytes> Prepare(Epoch epoch) override;
+  Status OnComplete(const Manifest& manifest, Epoch oldest) override;
+  bool full() const override { return full_.load(std::memory_order_relaxed); }
+  std::vector<TableFigures> Figures() const override;
+  void Close() override;
+
+  // --- owners of overlays; any thread
+  // What an owner holds in memory has changed by so many bytes.
+  void AddUsage(int64_t bytes);
+  bool wants_eviction() const { return usage_.load(std::memory_order_relaxed) > evict_above_; }
+  bool above_target() const { return usage_.load(std::memory_order_relaxed) > evict_target_; }
+  Scheduler& io() const { return *io_; }
+  const std::shared_ptr<rocksdb::Cache>& block_cache() const { return block_cache_; }
+
+ private:
+  bool FoldIsDue(Epoch oldest) const;
+  void StartFold(Epoch epoch);
+  void RunFold(Epoch epoch, TablePositions to);
+  Status CheckProgress();
+
+  const TableSetOptions options_;
+  int64_t bound_ = 0;         // of the overlays
+  int64_t evict_above_ = 0;
+  int64_t evict_target_ = 0;
+  std::shared_ptr<rocksdb::Cache> block_cache_;
+  std::vector<std::shared_ptr<Table>> tables_;
+  Scheduler* io_ = nullptr;
+  Hooks hooks_;
+  bool durable_ = false;  // there is a state dir
+
+  std::atomic<int64_t> usage_{0};
+  std::atomic<bool> full_{false};
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<Epoch, TablePositions> kept_;  // of complete checkpoints that may still be folded to
+  Epoch folded_ = 0;
+  bool folding_ = false;
+  bool closed_ = false;
+  int rounds_ = 0;  // checkpoints in a row that found memory full
+};
+
+}  // namespace weir
