@@ -1,8 +1,9 @@
 // The log of one bucket: the changes of its rows in order, in segment files of blocks with checksums.
 // Format: docs/formats/log.md.
 //
-// Entries are buffered into blocks; Flush ends a block, so every position is between two blocks.  Replayed in order from
-// a fold, a log is idempotent.  One thread writes; Sync may run on another for what was flushed before it was asked for.
+// Entries are buffered into blocks; Flush ends a block, so every position is between two blocks.  Replayed in order
+// from a fold, a log is idempotent.  One thread writes; a sync may run on another, for what was flushed before it was
+// asked for.
 // Errors: kState, with the file's name.  After a failed write or sync the log takes no more: the job fails over.
 #pragma once
 
@@ -17,8 +18,9 @@
 namespace weir {
 
 struct LogOptions {
-  size_t block_bytes = 64 << 10;           // of entries, before compression
-  uint64_t segment_bytes = 64 << 20;       // a new file from here
+  size_t block_bytes = 64 << 10;      // of entries, before compression
+  uint64_t segment_bytes = 64 << 20;  // a new file from here
+  uint32_t bucket = 0;                // written into the segments, and checked when they are opened again
 };
 
 class BucketLog {
@@ -29,7 +31,8 @@ class BucketLog {
                                                  const LogOptions& options);
   virtual ~BucketLog() = default;
 
-  // No allocation a row; writes a block when the buffer is full (page cache only; the kernel is asked to write it back).
+  // No allocation a row; writes a block when the buffer is full (page cache only; the kernel is asked to write it
+  // back).
   virtual Status Append(const LogEntry& entry) = 0;
   virtual Status Flush() = 0;
   // Behind the last flushed block.
