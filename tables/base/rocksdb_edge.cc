@@ -36,14 +36,14 @@ rocksdb::BlockBasedTableOptions MakeFileOptions(std::shared_ptr<rocksdb::Cache> 
   file.format_version = 5;
   file.checksum = rocksdb::kXXH3;
   file.block_size = 8 << 10;
+  file.block_restart_interval = 8;  // a seek decodes half as much as with the default, for 3 % larger files
   file.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   // A group mostly has one row or all its rows are wanted: the group's filter answers for a row too.
   file.whole_key_filtering = false;
   file.block_cache = std::move(block_cache);
-  // Indexes and filters count as cache, or the memory of a large base would have no bound.
-  file.cache_index_and_filter_blocks = true;
-  file.cache_index_and_filter_blocks_with_high_priority = true;
-  file.pin_l0_filter_and_index_blocks_in_cache = true;
+  // In the block cache they would cost a lookup 1 us a file, measured, and a cache smaller than they are would read them
+  // again and again.  They are bounded by max_open_files, and index_bytes tells their size.
+  file.cache_index_and_filter_blocks = false;
   return file;
 }
 
@@ -66,7 +66,10 @@ rocksdb::Options MakeBaseOptions(std::shared_ptr<rocksdb::Cache> block_cache) {
 
   // One thread for compactions and one for the rest, shared by all databases of the process.
   options.max_background_jobs = 2;
-  options.level0_file_num_compaction_trigger = 8;
+  // Each run of rows that overlap costs a lookup about as much as the first.  A small base is level 0 and one level below,
+  // which a fold finds occupied; without dynamic levels folds would fill seven levels before anything is merged.
+  options.level0_file_num_compaction_trigger = 4;
+  options.level_compaction_dynamic_level_bytes = true;
   options.target_file_size_base = 64 << 20;
   options.compaction_readahead_size = 1 << 20;
   options.bytes_per_sync = 1 << 20;  // so that the fsync at the end of a file finds little to do

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <filesystem>
 #include <optional>
 
@@ -108,8 +109,16 @@ class RocksBase final : public TableBase {
     });
   }
 
-  int level0_files() const override { return static_cast<int>(Property("rocksdb.num-files-at-level0")); }
+  int level0_files() const override {
+    std::string text;  // not one of the properties that come as numbers
+    int files = 0;
+    if (!empty() && database_->GetProperty("rocksdb.num-files-at-level0", &text)) {
+      std::from_chars(text.data(), text.data() + text.size(), files);
+    }
+    return files;
+  }
   int64_t bytes() const override { return Property("rocksdb.live-sst-files-size"); }
+  int64_t index_bytes() const override { return Property("rocksdb.estimate-table-readers-mem"); }
 
   Result<std::vector<std::pair<std::string, int64_t>>> LinkInto(const std::string& path) override {
     using Files = std::vector<std::pair<std::string, int64_t>>;
