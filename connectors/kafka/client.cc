@@ -129,6 +129,15 @@ Result<int> KafkaClient::WaitForTopic(const std::string& topic, Micros timeout) 
   }
 }
 
+int KafkaClient::CountPartitions(const std::string& topic, int timeout_ms) {
+  const KafkaTopic local(rd_kafka_topic_new(handle_, topic.c_str(), nullptr));
+  const rd_kafka_metadata_t* found = nullptr;
+  if (!local || rd_kafka_metadata(handle_, 0, local.get(), &found, timeout_ms) != RD_KAFKA_RESP_ERR_NO_ERROR) return 0;
+  const int partitions = found->topic_cnt > 0 ? found->topics[0].partition_cnt : 0;
+  rd_kafka_metadata_destroy(found);
+  return partitions;
+}
+
 int KafkaTimeoutMs(Micros timeout) { return static_cast<int>(std::clamp<Micros>(timeout / 1000, 1, INT32_MAX)); }
 
 bool IsSecretProperty(const std::string& librdkafka_property) {
@@ -136,6 +145,12 @@ bool IsSecretProperty(const std::string& librdkafka_property) {
       "sasl.password", "ssl.key.password", "ssl.keystore.password",          "ssl.key.pem",
       "ssl_key",       "ssl.key",          "sasl.oauthbearer.client.secret", "sasl.oauthbearer.config"};
   return std::find(kSecrets.begin(), kSecrets.end(), librdkafka_property) != kSecrets.end();
+}
+
+bool IsKafkaProperty(const std::string& property) {
+  std::unique_ptr<rd_kafka_conf_t, decltype(&rd_kafka_conf_destroy)> conf(rd_kafka_conf_new(), rd_kafka_conf_destroy);
+  size_t size = 0;
+  return rd_kafka_conf_get(conf.get(), property.c_str(), nullptr, &size) == RD_KAFKA_CONF_OK;
 }
 
 Status CheckKafkaProperty(const std::string& property, const std::string& value) {

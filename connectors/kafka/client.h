@@ -43,6 +43,9 @@ class KafkaClient {
   // error as soon as the brokers had the time to agree on that.
   Result<int> WaitForTopic(const std::string& topic, Micros timeout);
 
+  // The number of partitions of a topic that exists; 0 when no broker says so in time.
+  int CountPartitions(const std::string& topic, int timeout_ms);
+
   // The error after which the handle can do nothing more, or empty.
   std::string FatalError() const;
 

@@ -54,6 +54,7 @@ Result<std::unique_ptr<Operator>> MakeKafkaSink(const KafkaSinkOptions& options)
 // Every value of the options that names a secret must stay out of logs; this lists the property names that do.
 bool IsSecretProperty(const std::string& librdkafka_property);
 // Checks that librdkafka knows the property and takes the value; the error is its sentence.
+bool IsKafkaProperty(const std::string& property);
 Status CheckKafkaProperty(const std::string& property, const std::string& value);
 
 }  // namespace weir

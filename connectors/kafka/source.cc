@@ -5,7 +5,8 @@
 // 2. Poll takes what the queue holds, at most kBatchRows messages, copies the values behind one another, which gives
 //    the decoder its padding and the cache one stream, and decodes them with one call.
 // 3. The queue calls Wake when it was empty and is not any more, so nothing polls while there is nothing to read.
-// 4. A bounded partition ends by position or by the end-of-partition event, never by a message: transaction markers
+// 4. A thread looks for partitions that the topic gets later; Poll starts to read this task's share of them.
+// 5. A bounded partition ends by position or by the end-of-partition event, never by a message: transaction markers
 //    and compaction leave offsets without one.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -16,14 +17,19 @@
 
 #include "connectors/decode/message_rows.h"
 #include "connectors/kafka/client.h"
+#include "connectors/kafka/fetch_waker.h"
 #include "connectors/kafka/offsets.h"
 #include "connectors/kafka/options.h"
+#include "connectors/kafka/partition_watch.h"
+#include "engine/data/text.h"
 
 namespace weir {
 namespace {
 
 constexpr size_t kPadding = 64;
 constexpr Micros kLagInterval = 1'000'000;
+constexpr Micros kWatchInterval = 30'000'000;
+constexpr const char* kWatchProperty = "topic.metadata.refresh.interval.ms";
 // How long Close waits for the answers to offset commits.
 constexpr int kCommitPatienceMs = 2'000;
 
@@ -34,11 +40,14 @@ KafkaClientOptions ConsumerOptions(const KafkaSourceOptions& options) {
   client.brokers = options.brokers;
   client.defaults = {{"check.crcs", "false"},
                      {"fetch.min.bytes", "1"},
-                     {"fetch.message.max.bytes", "4194304"},
-                     {"fetch.max.bytes", "67108864"},
-                     {"queued.min.messages", "1000000"},
-                     {"queued.max.messages.kbytes", "65536"},  // memory: of the task, over all its partitions
+                     {"fetch.message.max.bytes", "1048576"},
+                     {"fetch.max.bytes", "16777216"},
+                     // What is queued is of the task, over all its partitions; the answer to a fetch comes on top.  A
+                     // short queue is read from the cache, in memory that was used a moment ago.
+                     {"queued.min.messages", "20000"},
+                     {"queued.max.messages.kbytes", "32768"},
                      {"isolation.level", "read_committed"}};
+  for (auto& property : KafkaFetchWaker::Properties()) client.defaults.push_back(std::move(property));
   client.user = options.client;
   client.mandatory = {{"enable.auto.commit", "false"},
                       {"enable.auto.offset.store", "false"},
@@ -46,6 +55,16 @@ KafkaClientOptions ConsumerOptions(const KafkaSourceOptions& options) {
                       {"auto.offset.reset", "error"}};
   if (!options.group.empty()) client.mandatory.emplace_back("group.id", options.group);
   return client;
+}
+
+// How often to look for new partitions; empty: never, as librdkafka has it for -1.
+std::optional<Micros> WatchInterval(const KafkaSourceOptions& options) {
+  if (options.bounded) return std::nullopt;  // it has fixed what it reads
+  const auto given = options.client.find(kWatchProperty);
+  if (given == options.client.end()) return kWatchInterval;
+  const Parsed<int64_t> interval_ms = ParseInteger(given->second, 1, 3'600'000);
+  if (!interval_ms) return std::nullopt;
+  return interval_ms.value * 1000;
 }
 
 class KafkaSource final : public Source {
@@ -75,6 +94,7 @@ class KafkaSource final : public Source {
   Status ResolvePositions(int partitions, const Positions& restored);
   Status StartReading(Part& part);
   void StopReading(Part& part);
+  Status AddNewPartitions();
   // Turns the messages taken into raw messages; moves positions.
   Status Collect(size_t count);
   void CopyBytes(size_t bytes);
@@ -83,6 +103,7 @@ class KafkaSource final : public Source {
   // A partition that has ended is not read any more and does not hold the watermark back.
   void FinishEnded(SourceOutput& out);
   void UpdateLag();
+  void KeepFetching();
   bool AllEnded() const {
     return std::all_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.position.Ended(); });
   }
@@ -94,6 +115,8 @@ class KafkaSource final : public Source {
   std::unique_ptr<KafkaClient> client_;
   KafkaTopic topic_;
   KafkaQueue queue_;
+  std::optional<KafkaFetchWaker> waker_;
+  std::unique_ptr<PartitionWatch> watch_;
   std::vector<Part> parts_;
   std::vector<int> part_of_id_;  // index in parts_ by Kafka's partition number, or -1
   std::unique_ptr<MessageRows> rows_;
@@ -121,15 +144,22 @@ Status KafkaSource::Open(const SourceContext& context, const Positions& restored
   WEIR_TRY(ResolvePositions(partitions, restored));
   queue_.reset(rd_kafka_queue_new(client_->handle()));
   if (context_.wake) rd_kafka_queue_cb_event_enable(queue_.get(), &KafkaSource::Wake, this);
+  waker_.emplace(*client_, options_.topic);
   taken_.resize(kBatchRows);
   for (Part& part : parts_) {
     if (!part.position.Ended()) WEIR_TRY(StartReading(part));
+  }
+  if (const auto interval = WatchInterval(options_)) {
+    watch_ = std::make_unique<PartitionWatch>(*client_, options_.topic, partitions, *interval, context_.wake);
   }
   return {};
 }
 
 Status KafkaSource::ResolvePositions(int partitions, const Positions& restored) {
-  const KafkaOffsetFinder finder(*client_, options_);
+  // A partition that the checkpoint does not know was made after the job's first start: all of it is new.
+  KafkaSourceOptions start = options_;
+  if (!restored.empty()) start.start.kind = KafkaStart::Kind::kEarliest;
+  const KafkaOffsetFinder finder(*client_, start);
   std::vector<int> unknown;
   for (int id = context_.task; id < partitions; id += context_.parallelism) {
     const auto at = restored.find(std::to_string(id));
@@ -151,6 +181,21 @@ Status KafkaSource::ResolvePositions(int partitions, const Positions& restored) 
   return {};
 }
 
+Status KafkaSource::AddNewPartitions() {
+  if (!watch_) return {};
+  for (const NewPartition& found : watch_->Take()) {
+    part_of_id_.resize(static_cast<size_t>(found.id) + 1, -1);
+    if (found.id % context_.parallelism != context_.task) continue;
+    spdlog::info("{}: topic {} has a new partition {}", options_.name, options_.topic, found.id);
+    part_of_id_.back() = static_cast<int>(parts_.size());
+    Part& part = parts_.emplace_back();
+    part.id = found.id;
+    part.position.offset = found.begin;
+    WEIR_TRY(StartReading(part));
+  }
+  return {};
+}
+
 Status KafkaSource::StartReading(Part& part) {
   if (rd_kafka_consume_start_queue(topic_.get(), part.id, part.position.offset, queue_.get()) != 0) {
     return ConnectorError(fmt::format("cannot start reading: {}", rd_kafka_err2str(rd_kafka_last_error())),
@@ -168,6 +213,7 @@ void KafkaSource::StopReading(Part& part) {
 
 Result<SourceState> KafkaSource::Poll(SourceOutput& out) {
   rd_kafka_poll(client_->handle(), 0);  // error and commit callbacks
+  WEIR_TRY(AddNewPartitions());
   FinishEnded(out);
   UpdateLag();
   if (AllEnded()) return SourceState::kEnded;
@@ -176,6 +222,7 @@ Result<SourceState> KafkaSource::Poll(SourceOutput& out) {
     return ConnectorError(std::string("cannot read: ") + rd_kafka_err2str(rd_kafka_last_error()), options_.topic);
   }
   if (count == 0) return SourceState::kWaiting;
+  KeepFetching();
   Status status = Collect(static_cast<size_t>(count));
   for (ssize_t i = 0; i < count; ++i) rd_kafka_message_destroy(taken_[static_cast<size_t>(i)]);
   WEIR_TRY(status);
@@ -184,6 +231,15 @@ Result<SourceState> KafkaSource::Poll(SourceOutput& out) {
   FinishEnded(out);
   if (AllEnded()) UpdateLag();
   return AllEnded() ? SourceState::kEnded : SourceState::kRunning;
+}
+
+void KafkaSource::KeepFetching() {
+  if (context_.clock == nullptr || !waker_->Due(rd_kafka_queue_length(queue_.get()), context_.clock->Monotonic())) return;
+  std::vector<int> reading;
+  for (const Part& part : parts_) {
+    if (part.reading) reading.push_back(part.id);
+  }
+  waker_->Wake(reading);
 }
 
 void KafkaSource::FinishEnded(SourceOutput& out) {
@@ -324,13 +380,14 @@ std::vector<std::string> KafkaSource::Partitions() const {
 
 Status KafkaSource::OnCommit(Epoch, const Positions& positions) {
   if (options_.group.empty() || !client_) return {};
-  const KafkaOffsets offsets(rd_kafka_topic_partition_list_new(static_cast<int>(parts_.size())));
-  for (const Part& part : parts_) {
-    const auto at = positions.find(std::to_string(part.id));
-    if (at == positions.end()) continue;
-    const auto position = KafkaPosition::Parse(at->second);
-    if (!position) continue;
-    rd_kafka_topic_partition_list_add(offsets.get(), options_.topic.c_str(), part.id)->offset = position->offset;
+  // Not over parts_: another thread may be adding to them.
+  const KafkaOffsets offsets(rd_kafka_topic_partition_list_new(static_cast<int>(positions.size())));
+  for (const auto& [id, text] : positions) {
+    const Parsed<int64_t> number = ParseInteger(id, 0, INT32_MAX);
+    const auto position = KafkaPosition::Parse(text);
+    if (!number || !position || number.value % context_.parallelism != context_.task) continue;
+    const auto partition = static_cast<int32_t>(number.value);
+    rd_kafka_topic_partition_list_add(offsets.get(), options_.topic.c_str(), partition)->offset = position->offset;
   }
   if (offsets->cnt == 0) return {};
   client_->commits_in_flight.fetch_add(1);
@@ -342,6 +399,7 @@ Status KafkaSource::OnCommit(Epoch, const Positions& positions) {
 
 void KafkaSource::Close() {
   if (!client_) return;
+  watch_.reset();
   for (int waited = 0; client_->commits_in_flight.load() > 0 && waited < kCommitPatienceMs; waited += 10) {
     rd_kafka_poll(client_->handle(), 10);
   }
@@ -349,6 +407,7 @@ void KafkaSource::Close() {
   for (Part& part : parts_) StopReading(part);
   queue_.reset();
   topic_.reset();
+  waker_.reset();
   client_.reset();
 }
 

@@ -57,6 +57,22 @@ class KafkaBroker {
     rd_kafka_destroy(producer);
   }
 
+  // Adds partitions, up to `partitions` in all.
+  void Grow(const std::string& topic, size_t partitions) {
+    char text[256];
+    rd_kafka_NewPartitions_t* request = rd_kafka_NewPartitions_new(topic.c_str(), partitions, text, sizeof text);
+    rd_kafka_queue_t* queue = rd_kafka_queue_new(handle_);
+    rd_kafka_CreatePartitions(handle_, &request, 1, nullptr, queue);
+    rd_kafka_event_t* event = rd_kafka_queue_poll(queue, 30000);
+    EXPECT_NE(event, nullptr);
+    if (event != nullptr) {
+      EXPECT_EQ(rd_kafka_event_error(event), RD_KAFKA_RESP_ERR_NO_ERROR);
+      rd_kafka_event_destroy(event);
+    }
+    rd_kafka_queue_destroy(queue);
+    rd_kafka_NewPartitions_destroy(request);
+  }
+
   // Makes offsets below `offset` of a partition expire.
   void DeleteBefore(const std::string& topic, int partition, int64_t offset) {
     rd_kafka_topic_partition_list_t* list = rd_kafka_topic_partition_list_new(1);

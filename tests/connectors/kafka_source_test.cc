@@ -148,6 +148,33 @@ TEST_F(KafkaSourceTest, IsWokenByMessagesThatComeLater) {
   EXPECT_EQ(source->CurrentPositions(), (Positions{{"0", "4/"}}));
 }
 
+TEST_F(KafkaSourceTest, ReadsPartitionsThatAreAddedWhileItRuns) {
+  options.topic = broker->CreateTopic(1);
+  options.bounded = false;
+  options.start.kind = KafkaStart::Kind::kLatest;
+  options.client["topic.metadata.refresh.interval.ms"] = "50";
+  auto source = Open();
+  broker->Grow(options.topic, 3);
+  broker->Produce(options.topic, {{Row(1), {}, 2}, {Row(2), {}, 0}, {Row(3), {}, 1}});
+  CollectedSource out;
+  ASSERT_TRUE(Drain(*source, out, 3));
+  EXPECT_EQ(out.Rows(), 3U);
+  EXPECT_THAT(source->Partitions(), ElementsAre("0", "1", "2"));
+  EXPECT_EQ(source->CurrentPositions(), (Positions{{"0", "1/"}, {"1", "1/"}, {"2", "1/"}}));
+  EXPECT_TRUE(source->OnCommit(1, source->CurrentPositions()));
+}
+
+TEST_F(KafkaSourceTest, APartitionThatTheCheckpointDoesNotKnowIsReadFromItsStart) {
+  options.topic = broker->CreateTopic(2);
+  options.bounded = false;
+  options.start.kind = KafkaStart::Kind::kLatest;
+  broker->Produce(options.topic, {{Row(1), {}, 0}, {Row(2), {}, 1}});
+  auto source = Open({{"0", "1/"}});
+  CollectedSource out;
+  ASSERT_TRUE(Drain(*source, out, 1));
+  EXPECT_EQ(source->CurrentPositions(), (Positions{{"0", "1/"}, {"1", "1/"}}));
+}
+
 TEST_F(KafkaSourceTest, EndsBehindTransactionMarkersAndReadsCommittedRowsOnly) {
   options.topic = broker->CreateTopic(1);
   broker->ProduceInTransaction(options.topic, {{Row(1), {}, 0, 0}}, true);
