@@ -67,7 +67,7 @@ class Decoder {
   virtual ~Decoder() = default;
   virtual const SchemaPtr& schema() const = 0;
   // Appends the rows of the messages to `out` and their positions to `positions`.  Bad messages add to `errors` and
-  // nothing else.  Returns the number of tombstones that made no row.
+  // nothing else.  Returns the number of tombstones, whether they made a row (a -D of an upsert source) or not.
   virtual size_t Decode(std::span<const RawMessage> messages, BatchBuilder& out, std::vector<RowPosition>& positions,
                         std::vector<DecodeError>& errors) = 0;
 };

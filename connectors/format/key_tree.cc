@@ -11,16 +11,15 @@ constexpr size_t kMaxKeySize = 60;      // with the quotes; less than the readab
 }  // namespace
 
 JsonKey* KeyNode::Find(std::string_view name) const {
-  for (const auto& key : keys) {
-    if (key->name == name) return key.get();
-  }
-  return nullptr;
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
 }
 
 JsonKey& KeyNode::Add(std::string_view name) {
   if (JsonKey* found = Find(name); found != nullptr) return *found;
   keys.push_back(std::make_unique<JsonKey>());
   keys.back()->name = name;
+  by_name_.emplace(keys.back()->name, keys.back().get());
   return *keys.back();
 }
 

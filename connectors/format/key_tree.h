@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "connectors/format/json_cursor.h"
@@ -26,7 +27,7 @@ struct JsonKey {
 };
 
 struct KeyNode {
-  std::vector<std::unique_ptr<JsonKey>> keys;
+  std::vector<std::unique_ptr<JsonKey>> keys;  // only Add changes which
 
   JsonKey& Add(std::string_view name);
   JsonKey* Find(std::string_view name) const;
@@ -54,6 +55,7 @@ struct KeyNode {
   bool MatchUnexpected(JsonCursor& cursor, size_t place, JsonKey*& key);
 
   std::vector<Expected> order_;
+  std::unordered_map<std::string_view, JsonKey*> by_name_;
 };
 
 // The key at the end of `path`, made where it is missing.

@@ -28,18 +28,16 @@ bool Fits(Metadata metadata, const DataType& type) {
 }  // namespace
 
 std::vector<DeclaredColumn> ColumnsToDecode(const DecoderOptions& options) {
+  std::vector<std::vector<int>> outputs(options.columns.size());
+  for (size_t output = 0; output < options.read.size(); ++output) {
+    outputs[static_cast<size_t>(options.read[output])].push_back(static_cast<int>(output));
+  }
   std::vector<DeclaredColumn> out;
   for (size_t i = 0; i < options.columns.size(); ++i) {
-    const int index = static_cast<int>(i);
-    const bool key =
-        std::find(options.primary_key.begin(), options.primary_key.end(), index) != options.primary_key.end();
-    bool read = false;
-    for (size_t output = 0; output < options.read.size(); ++output) {
-      if (options.read[output] != index) continue;
-      read = true;
-      out.push_back({&options.columns[i], static_cast<int>(output), key});
-    }
-    if (!read && key) out.push_back({&options.columns[i], -1, key});
+    const bool key = std::find(options.primary_key.begin(), options.primary_key.end(), static_cast<int>(i)) !=
+                     options.primary_key.end();
+    for (const int output : outputs[i]) out.push_back({&options.columns[i], output, key});
+    if (outputs[i].empty() && key) out.push_back({&options.columns[i], -1, key});
   }
   return out;
 }

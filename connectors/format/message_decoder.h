@@ -25,7 +25,7 @@ class MessageDecoder final : public Decoder {
 
   size_t Decode(std::span<const RawMessage> messages, BatchBuilder& out, std::vector<RowPosition>& positions,
                 std::vector<DecodeError>& errors) override {
-    size_t dropped = 0;
+    size_t tombstones = 0;
     if (out.empty()) {
       // A new batch: its columns would otherwise grow step by step, and be copied each time.
       for (size_t i = 0; i < schema_->size(); ++i) out.column(i).Reserve(messages.size());
@@ -33,10 +33,8 @@ class MessageDecoder final : public Decoder {
     }
     for (size_t i = 0; i < messages.size(); ++i) {
       const RawMessage& message = messages[i];
-      if (message.tombstone && !tombstones_) {
-        ++dropped;
-        continue;
-      }
+      tombstones += message.tombstone ? 1 : 0;
+      if (message.tombstone && !tombstones_) continue;
       RowKind kind = RowKind::kInsert;
       if (!DecodeOne(message, out, kind)) {
         TruncateColumns(out);
@@ -46,7 +44,7 @@ class MessageDecoder final : public Decoder {
       out.FinishRow(kind);
       positions.push_back({message.partition, message.offset});
     }
-    return dropped;
+    return tombstones;
   }
 
  private:
