@@ -134,7 +134,8 @@ Status PrepareFileSink(const std::string& path, bool force) {
     }
   }
   for (const std::string& file : files) {
-    if (!ParsePartName(file)) continue;
+    // A hidden part of any shape is an unfinished one: of an older version, or cut short.
+    if (!ParsePartName(file) && !(force && file.starts_with(".part-"))) continue;
     std::error_code error;
     std::filesystem::remove(path + "/" + file, error);
     if (error) return ConnectorError("cannot delete the part: " + error.message(), path + "/" + file);
