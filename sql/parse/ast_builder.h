@@ -98,6 +98,8 @@ class AstBuilder {
   std::optional<int64_t> IntegerOf(const Json& constant, size_t at);
 
   std::nullptr_t Refuse(size_t at, std::string message);
+  // Of a tree that is too deep: the first time with its place, then silently.
+  std::nullptr_t RefuseDepth(const Json& node, std::string message);
   void RefuseUnread(const NodeFields& fields, const char* what, size_t at);
   // The node's own location, else the smallest location inside it.
   static size_t LocationOf(const Json& node);
@@ -106,6 +108,7 @@ class AstBuilder {
   const SourceText& source_;
   std::vector<PlacedMessage> errors_;
   int depth_ = 0;
+  bool too_deep_ = false;  // reported once
 };
 
 }  // namespace weir

@@ -34,7 +34,10 @@ AstExpressionPtr AstBuilder::Operator(std::string name, size_t at, std::vector<A
 }
 
 AstExpressionPtr AstBuilder::BuildExpression(const Json& wrapped) {
-  if (depth_ >= kMaxDepth) return Refuse(LocationOf(wrapped), "the expression is nested too deeply");
+  if (depth_ >= kMaxDepth) {
+    return RefuseDepth(wrapped, "the expression is nested more than " + std::to_string(kMaxDepth) +
+                                    " levels deep (a + b + c is nested twice); compute parts of it in a view");
+  }
   ++depth_;
   AstExpressionPtr expression = DispatchExpression(Unwrap(wrapped));
   --depth_;

@@ -153,7 +153,7 @@ void AstBuilder::BuildCtes(const Json& with, size_t at, std::vector<AstCte>& cte
 }
 
 AstSelectPtr AstBuilder::BuildSelect(const Json& node) {
-  if (depth_ >= kMaxDepth) return Refuse(LocationOf(node), "the query is nested too deeply");
+  if (depth_ >= kMaxDepth) return RefuseDepth(node, "the query is nested too deeply");
   ++depth_;
   auto select = std::make_shared<AstSelect>();
   NodeFields fields(node);
@@ -287,7 +287,7 @@ void AstBuilder::RefuseSelectClauses(NodeFields& fields, const Json& node, size_
 }
 
 AstTablePtr AstBuilder::BuildTable(const Json& wrapped) {
-  if (depth_ >= kMaxDepth) return Refuse(LocationOf(wrapped), "the query is nested too deeply");
+  if (depth_ >= kMaxDepth) return RefuseDepth(wrapped, "the query is nested too deeply");
   ++depth_;
   const NamedNode node = Unwrap(wrapped);
   AstTablePtr table;

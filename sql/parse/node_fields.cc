@@ -1,5 +1,7 @@
 #include "sql/parse/ast_builder.h"
 
+#include <utility>
+
 namespace weir {
 
 NodeFields::NodeFields(const Json& node) : node_(node) {}
@@ -101,6 +103,11 @@ size_t AstBuilder::LastLocationOf(const Json& node) {
 std::nullptr_t AstBuilder::Refuse(size_t at, std::string message) {
   errors_.push_back({at, std::move(message)});
   return nullptr;
+}
+
+std::nullptr_t AstBuilder::RefuseDepth(const Json& node, std::string message) {
+  if (std::exchange(too_deep_, true)) return nullptr;
+  return Refuse(LocationOf(node), std::move(message));
 }
 
 void AstBuilder::RefuseUnread(const NodeFields& fields, const char* what, size_t at) {

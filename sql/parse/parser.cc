@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "sql/parse/ast_builder.h"
+#include "sql/parse/limits.h"
 
 namespace weir {
 namespace {
@@ -15,6 +16,12 @@ struct RawTree {
   size_t error_character = 0;  // 1-based; 0: unknown
 };
 
+// The library's sentence, where it does not speak of its own insides.
+std::string SyntaxMessage(const std::string& text) {
+  const bool too_deep = text.starts_with("memory exhausted") || text.starts_with("stack depth limit exceeded");
+  return too_deep ? "the query is nested too deeply here; compute parts of it in a view" : text;
+}
+
 // One call at a time: queries are few, and nothing then depends on how the library keeps its state.
 RawTree CallLibrary(const std::string& sql) {
   static std::mutex mutex;
@@ -22,7 +29,7 @@ RawTree CallLibrary(const std::string& sql) {
   const PgQueryParseResult result = pg_query_parse(sql.c_str());
   RawTree tree;
   if (result.error != nullptr) {
-    tree.error = result.error->message == nullptr ? "syntax error" : result.error->message;
+    tree.error = SyntaxMessage(result.error->message == nullptr ? "syntax error" : result.error->message);
     tree.error_character = result.error->cursorpos > 0 ? static_cast<size_t>(result.error->cursorpos) : 0;
   } else if (result.parse_tree != nullptr) {
     tree.json = result.parse_tree;
@@ -56,6 +63,10 @@ ParseOutcome ParseQuery(const SourceText& source) {
   }
   if (!IsUtf8(sql)) {
     outcome.errors.push_back({0, "the query is not valid UTF-8"});
+    return outcome;
+  }
+  if (std::optional<PlacedMessage> excess = FindExcess(source)) {
+    outcome.errors.push_back(std::move(*excess));
     return outcome;
   }
   const RawTree tree = CallLibrary(sql);

@@ -10,6 +10,7 @@ bool IsWordStart(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsBlank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 // The offset behind a quoted piece that begins at `at`; a doubled quote belongs to it, a backslash escapes only in E''.
 size_t SkipQuoted(const std::string& text, size_t at, bool backslash) {
@@ -104,6 +105,7 @@ void SourceText::CollectWords() {
       }
       words_.push_back(std::move(word));
     } else {
+      if (!IsBlank(c) && !IsDigit(c)) signs_.push_back({i, c});
       ++i;
     }
   }

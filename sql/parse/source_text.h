@@ -24,7 +24,21 @@ class SourceText {
  public:
   explicit SourceText(std::string text);
 
+  // A word outside of literals, quoted names and comments.
+  struct Word {
+    size_t at;
+    std::string lower;
+  };
+  // Any other character there, but blanks and digits.
+  struct Sign {
+    size_t at;
+    char sign;
+  };
+
   const std::string& text() const { return text_; }
+  // Both in the order of the text.
+  const std::vector<Word>& words() const { return words_; }
+  const std::vector<Sign>& signs() const { return signs_; }
   TextPlace Locate(size_t byte_offset) const;
   // The byte offset of the character with the 1-based number `character` (libpg_query counts errors in characters).
   size_t OffsetOfCharacter(size_t character) const;
@@ -37,14 +51,11 @@ class SourceText {
   std::string NegativeNumberAt(size_t offset) const;
 
  private:
-  struct Word {
-    size_t at;
-    std::string lower;
-  };
   void CollectWords();
 
   std::string text_;
-  std::vector<Word> words_;  // in order of the text
+  std::vector<Word> words_;
+  std::vector<Sign> signs_;
 };
 
 }  // namespace weir

@@ -11,6 +11,7 @@ namespace {
 
 using testing::Errors;
 using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
 using ::testing::StartsWith;
 
 TEST(SourceTextTest, PlacesCountCharactersAndLines) {
@@ -149,7 +150,33 @@ TEST(ParseTest, InvalidTextIsRefused) {
 TEST(ParseTest, DeepNestingIsRefusedAndDoesNotOverflow) {
   std::string deep = "id";
   for (int i = 0; i < 3000; ++i) deep += " + 1";
-  EXPECT_NE(Errors({"INSERT INTO out SELECT " + deep + " AS x FROM t"}), "");
+  EXPECT_THAT(Errors({"INSERT INTO out SELECT " + deep + " AS x FROM t"}),
+              MatchesRegex("1:24: the expression is nested more than 500 levels deep [^\n]*\n?"));
+}
+
+std::string Repeated(const std::string& text, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i) out += text;
+  return out;
+}
+
+TEST(ParseTest, WhatIsTooLargeIsRefusedBeforeItIsParsed) {
+  const auto error = [](const std::string& items) { return Errors({"INSERT INTO out SELECT " + items + " FROM t"}); };
+  EXPECT_THAT(error(Repeated("id + ", 300'000) + "1 AS x"), HasSubstr("an expression has more than 10000 operators"));
+  EXPECT_THAT(error("1 AS x FROM t WHERE " + Repeated("id = 1 OR ", 20'000) + "true"),
+              HasSubstr("an expression has more than 10000 operators"));
+  EXPECT_THAT(error(Repeated("f(id + ", 400) + "1" + Repeated(")", 400)), HasSubstr("function f"));
+  EXPECT_THAT(error(Repeated("(", 20'000) + "id" + Repeated(")", 20'000)),
+              StartsWith("1:524: parentheses are nested more than 500 deep"));
+  EXPECT_THAT(error("id" + Repeated(" FROM t UNION ALL SELECT id", 3000)), HasSubstr("more than 1000 UNIONs and JOINs"));
+  EXPECT_THAT(error(Repeated("CASE WHEN true THEN ", 9000)), HasSubstr("nested too deeply here"));
+}
+
+TEST(ParseTest, LongListsAreNotNested) {
+  std::string columns = "id + 1 AS c0";
+  for (int i = 1; i < 6000; ++i) columns += ", id + 1 * 2 AS c" + std::to_string(i);
+  EXPECT_EQ(Errors({"INSERT INTO out SELECT " + columns + " FROM t"}), "");
+  EXPECT_EQ(Errors({"INSERT INTO out SELECT id FROM t WHERE id IN (-1" + Repeated(", -2", 20'000) + ")"}), "");
 }
 
 TEST(ParseTest, SeveralThreadsMayParse) {
