@@ -158,7 +158,7 @@ CastRule FindCast(const DataType& from, const DataType& to) {
   if (SameValues(from, to)) return {RetypeKernel(to)};
   const auto is_number = [](const DataType& type) { return type.IsNumeric() || type.kind == TypeKind::kBoolean; };
   if (is_number(from) && is_number(to)) return NumberCast(from, to);
-  if (from.kind == TypeKind::kString || to.kind == TypeKind::kString) return TextCast(to);
+  if (from.kind == TypeKind::kString || to.kind == TypeKind::kString) return TextCast(from, to);
   return TimeCast(from, to);
 }
 

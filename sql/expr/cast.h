@@ -12,7 +12,7 @@ struct CastRule {
 };
 
 CastRule NumberCast(const DataType& from, const DataType& to);  // numbers and booleans among themselves
-CastRule TextCast(const DataType& to);                          // from anything to text, or from text to anything
+CastRule TextCast(const DataType& from, const DataType& to);    // from anything to text, or from text to anything
 CastRule TimeCast(const DataType& from, const DataType& to);    // dates, times and timestamps among themselves
 
 // The column under another type of the same physical form.

@@ -1,9 +1,13 @@
 // Casts from and to text.  What a text may look like is engine/data/text.h; here are the messages and the loops.
+#include <fmt/format.h>
+
 #include <cctype>
+#include <cstdlib>
 
 #include "engine/data/text.h"
 #include "sql/expr/cast.h"
 #include "sql/expr/types.h"
+#include "sql/expr/zone.h"
 
 namespace weir {
 namespace {
@@ -97,9 +101,41 @@ RowResult<ColumnPtr> ToText(const KernelInput& input) {
   return ColumnPtr(std::move(out));
 }
 
+// "+02:00", "-03:30", "+00:53:28"; Z for the zone of UTC itself.
+void AppendOffset(Micros offset, std::string& out) {
+  if (offset == 0) {
+    out += 'Z';
+    return;
+  }
+  const Micros seconds = std::abs(offset) / kMicrosPerSecond;
+  out += fmt::format("{}{:02}:{:02}", offset < 0 ? '-' : '+', seconds / 3600, seconds / 60 % 60);
+  if (seconds % 60 != 0) out += fmt::format(":{:02}", seconds % 60);
+}
+
+// An instant as the job's time zone has it, with its offset: the text reads back as the same instant anywhere.
+RowResult<ColumnPtr> InstantToText(const KernelInput& input) {
+  auto out = StrictResult(input, StringType());
+  const Column& column = *input.arguments[0].column;
+  const auto instants = column.ints();
+  TextOutput texts(*out);
+  ZoneConverter zone(input.context.time_zone);
+  std::string scratch;
+  for (size_t row = 0; row < input.rows; ++row) {
+    scratch.clear();
+    if (!out->IsNull(row)) {
+      const Micros local = zone.ToLocal(instants[row]);
+      AppendTimestamp(local, column.type().precision, 'T', scratch);
+      AppendOffset(local - instants[row], scratch);
+    }
+    if (!texts.Set(row, scratch)) return FailRow(row, "text too large");
+  }
+  return ColumnPtr(std::move(out));
+}
+
 }  // namespace
 
-CastRule TextCast(const DataType& to) {
+CastRule TextCast(const DataType& from, const DataType& to) {
+  if (from.kind == TypeKind::kTimestampLtz) return {InstantToText, false, true};
   if (to.kind == TypeKind::kString) return {ToText};
   switch (to.kind) {
     case TypeKind::kBoolean:

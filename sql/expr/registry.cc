@@ -96,7 +96,9 @@ Error NoSuchFunction(const std::string& name, const std::vector<ExpressionPtr>& 
 }
 
 Error NoSuchOperator(const std::string& name, const std::vector<ExpressionPtr>& arguments) {
-  if (arguments.size() == 1) return PlanError("operator does not exist: " + name + " " + TypeList(arguments));
+  if (arguments.size() == 1) {
+    return PlanError("the operator " + name + " takes a number, and this is a " + TypeName(arguments[0]->type()));
+  }
   return PlanError("operator does not exist: " + TypeName(arguments[0]->type()) + " " + name + " " +
                    TypeName(arguments[1]->type()));
 }

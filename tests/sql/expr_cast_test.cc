@@ -77,6 +77,11 @@ TEST(ExprCast, TimeZones) {
   const std::string berlin = "Europe/Berlin";
   EXPECT_EQ(CastOne("timestamp_ltz(3)", "2026-07-01 10:00:00", "timestamp(0)", berlin), "2026-07-01T12:00:00");
   EXPECT_EQ(CastOne("timestamp_ltz(3)", "2026-01-01 23:30:00", "date", berlin), "2026-01-02");
+  EXPECT_EQ(CastOne("timestamp_ltz(3)", "2026-07-01 10:00:00", "string", berlin), "'2026-07-01T12:00:00.000+02:00'");
+  EXPECT_EQ(CastOne("timestamp_ltz(0)", "2026-07-01 10:00:00", "string", "America/St_Johns"),
+            "'2026-07-01T07:30:00-02:30'");
+  EXPECT_EQ(CastOne("timestamp_ltz(0)", "2026-07-01 10:00:00", "string"), "'2026-07-01T10:00:00Z'");
+  EXPECT_EQ(CastOne("string", "2026-07-01T07:30:00-02:30", "timestamp_ltz(0)", berlin), "2026-07-01T10:00:00Z");
   Table t;
   t.context.time_zone = berlin;
   // In 2026 summer time starts on 29 March and ends on 25 October: 02:30 is skipped, then repeated.
