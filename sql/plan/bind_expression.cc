@@ -140,6 +140,14 @@ ExpressionPtr Binder::BindNumber(const AstExpression& expression) {
     }
   }
   const std::optional<DataType> type = DecimalTypeOf(text);
+  if (!type && text.find_first_of("eE") != std::string::npos) {
+    // PostgreSQL's numeric has room for it; here a number with an exponent is then a double.
+    const Parsed<double> number = ParseDouble(text, false);
+    if (!number) return Fail(expression.at, "the number " + text + " is out of the range of double");
+    auto column = std::make_shared<Column>(DoubleType());
+    column->AppendDouble(number.value);
+    return MakeLiteral(std::move(column));
+  }
   if (!type) return Fail(expression.at, "the number " + text + " has more than 38 digits");
   const Parsed<Int128> value = ParseDecimal(text, type->precision, type->scale);
   if (!value) return Fail(expression.at, "the number " + text + " cannot be read");
@@ -152,21 +160,32 @@ ExpressionPtr Binder::BindNumber(const AstExpression& expression) {
   return MakeLiteral(std::move(column));
 }
 
-ExpressionPtr Binder::BindColumn(const AstExpression& expression, ExpressionContext& context) {
+std::vector<const ScopeColumn*> Binder::ColumnsNamed(const AstExpression& expression, const BoundTable& level,
+                                                     std::shared_ptr<const ScopeIndex>& index) {
+  if (index == nullptr || index->scope != &level.scope) index = std::make_shared<const ScopeIndex>(level.scope);
+  std::vector<const ScopeColumn*> found;
+  const auto named = index->columns.find(expression.names.back());
+  if (named == index->columns.end()) return found;
   const bool qualified = expression.names.size() == 2;
+  for (const ScopeColumn* column : named->second) {
+    if (qualified ? column->table == expression.names[0] : !column->qualified_only) found.push_back(column);
+  }
+  return found;
+}
+
+ExpressionPtr Binder::BindColumn(const AstExpression& expression, ExpressionContext& context) {
   const std::string& name = expression.names.back();
-  const BoundTable* levels[] = {context.table, context.outer};
-  for (const BoundTable* level : levels) {
+  for (const bool outer : {false, true}) {
+    const BoundTable* level = outer ? context.outer : context.table;
     if (level == nullptr) continue;
-    const ScopeColumn* found = nullptr;
+    const std::vector<const ScopeColumn*> columns =
+        ColumnsNamed(expression, *level, outer ? context.outer_index : context.table_index);
+    if (columns.empty()) continue;
+    const ScopeColumn* found = columns.front();
     std::vector<std::string> candidates;
-    for (const ScopeColumn& column : level->scope.columns) {
-      if (column.name != name) continue;
-      if (qualified ? column.table != expression.names[0] : column.qualified_only) continue;
-      found = &column;
-      candidates.push_back(column.table.empty() ? name : QuotedIfNeeded(column.table) + "." + QuotedIfNeeded(name));
+    for (const ScopeColumn* column : columns) {
+      candidates.push_back(column->table.empty() ? name : QuotedIfNeeded(column->table) + "." + QuotedIfNeeded(name));
     }
-    if (found == nullptr) continue;
     if (candidates.size() > 1) {
       return Fail(expression.at, "column " + QuotedIfNeeded(name) + " is ambiguous; there are " + ListOf(candidates));
     }

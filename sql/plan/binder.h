@@ -7,8 +7,11 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "sql/parse/ast.h"
@@ -29,6 +32,16 @@ struct ScopeColumn {
 struct Scope {
   std::vector<ScopeColumn> columns;
   std::vector<std::string> tables;
+};
+
+// The columns of a scope by name, so that a list of thousands of columns is bound in linear time.
+struct ScopeIndex {
+  const Scope* scope = nullptr;
+  std::unordered_map<std::string_view, std::vector<const ScopeColumn*>> columns;
+
+  explicit ScopeIndex(const Scope& indexed) : scope(&indexed) {
+    for (const ScopeColumn& column : indexed.columns) columns[column.name].push_back(&column);
+  }
 };
 
 struct BoundTable {
@@ -72,6 +85,9 @@ struct ExpressionContext {
   bool outer_allowed = false;
   Grouping* grouping = nullptr;  // set: aggregates are allowed, and columns must be group keys
   std::string place;             // "WHERE", for messages
+  // Of `table` and `outer`, made when the first column is looked up: neither scope changes while its context is used.
+  std::shared_ptr<const ScopeIndex> table_index;
+  std::shared_ptr<const ScopeIndex> outer_index;
 };
 
 class Binder {
@@ -90,6 +106,15 @@ class Binder {
     size_t query;
     const SourceText* source;
   };
+
+  // bind_insert.cc
+  const CatalogRelation* FindTarget(const AstStatement& insert);
+  PlanPtr BindSinkRows(const AstStatement& insert);
+  PlanPtr BindTableRows(const AstStatement& insert, const CatalogRelation& table);
+  // The SELECT's column of every column of the table, -1 where it gives none; false after an error.
+  bool MatchColumns(const AstStatement& insert, const CatalogRelation& table, size_t given, std::vector<int>& from);
+  ExpressionPtr AssignColumn(const AstStatement& insert, const PlanNode& rows, int from, const CatalogRelation& table,
+                             int to);
 
   // bind_select.cc
   PlanPtr BindSelect(const AstSelect& select, const CteScope* ctes, const BoundTable* outer, bool keep_nulls);
@@ -140,6 +165,9 @@ class Binder {
   ExpressionPtr BindExpression(const AstExpression& expression, ExpressionContext& context);
   ExpressionPtr BindParts(const AstExpression& expression, ExpressionContext& context);
   ExpressionPtr BindColumn(const AstExpression& expression, ExpressionContext& context);
+  // The columns of one level of the context that the name may mean.
+  static std::vector<const ScopeColumn*> ColumnsNamed(const AstExpression& expression, const BoundTable& level,
+                                                      std::shared_ptr<const ScopeIndex>& index);
   ExpressionPtr BindNumber(const AstExpression& expression);
   ExpressionPtr BindCall(const AstExpression& expression, ExpressionContext& context);
   ExpressionPtr BindCast(const AstExpression& expression, ExpressionContext& context);
@@ -158,6 +186,7 @@ class Binder {
   size_t query_ = 0;
   const SourceText* source_ = nullptr;
   bool silent_ = false;      // while a guess is tried (AsGroupKey)
+  std::vector<size_t> item_places_;  // of the columns of the SELECT that was bound last
   size_t bound_tables_ = 0;  // bounds the size of what views and CTEs expand to
 };
 
