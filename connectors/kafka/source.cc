@@ -234,7 +234,8 @@ Result<SourceState> KafkaSource::Poll(SourceOutput& out) {
 }
 
 void KafkaSource::KeepFetching() {
-  if (context_.clock == nullptr || !waker_->Due(rd_kafka_queue_length(queue_.get()), context_.clock->Monotonic())) return;
+  if (context_.clock == nullptr) return;
+  if (!waker_->Due(rd_kafka_queue_length(queue_.get()), context_.clock->Monotonic())) return;
   std::vector<int> reading;
   for (const Part& part : parts_) {
     if (part.reading) reading.push_back(part.id);
