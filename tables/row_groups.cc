@@ -44,10 +44,11 @@ RowGroups::~RowGroups() {
 
 Status RowGroups::Open(const OperatorContext& context) {
   wake_ = context.wake;
-  for (int bucket = 0; bucket < sides_.front().table->buckets(); ++bucket) {
-    if (TaskOfBucket(bucket, context.parallelism) == context.task || !sides_.front().table->logged()) {
-      buckets_.push_back(bucket);
-    }
+  // A bucket of a state table is a key group: its changes come over a hash exchange.
+  const Table& table = *sides_.front().table;
+  for (int bucket = 0; bucket < table.buckets(); ++bucket) {
+    const int task = table.logged() ? TaskOfBucket(bucket, context.parallelism) : TaskOf(bucket, context.parallelism);
+    if (task == context.task) buckets_.push_back(bucket);
   }
   for (const Side& side : sides_) {
     for (const int bucket : buckets_) WEIR_TRY(side.table->OpenBucket(bucket));
@@ -202,7 +203,7 @@ void RowGroups::StartLoad() {
   load_->left = load_->parts.size();
   for (size_t i = 0; i < load_->parts.size(); ++i) {
     const std::shared_ptr<Table> table = sides_[load_->parts[i].side].table;
-    table->set().io().Post([load = load_, i, table, wake = wake_] {
+    table->set().PostRead([load = load_, i, table, wake = wake_] {
       Load::Part& part = load->parts[i];
       part.status = table->base().Scan(part.groups, [&](size_t group, std::string_view unique, std::string_view rest) {
         part.rows.push_back({static_cast<uint32_t>(group), static_cast<uint32_t>(unique.size()),

@@ -134,6 +134,13 @@ Status Table::OpenState(const Manifest* restored) {
   return {};
 }
 
+void Table::Close() {
+  const std::lock_guard lock(fold_mutex_);
+  if (!base_) return;
+  closed_base_bytes_ = has_base() ? base_->bytes() : 0;
+  base_.reset();
+}
+
 Status Table::OpenBucket(int bucket) {
   if (folder_.empty() || !logged()) return {};
   const auto i = static_cast<size_t>(bucket);
@@ -200,7 +207,7 @@ TableFigures Table::Figures() const {
   TableFigures figures{name(), rows_, log_bytes(), 0, lookups_, hits_, 0};
   const std::lock_guard lock(fold_mutex_);
   figures.folds = folds_;
-  if (base_ && has_base()) figures.kv_bytes = base_->bytes();
+  figures.kv_bytes = base_ && has_base() ? base_->bytes() : closed_base_bytes_;
   return figures;
 }
 

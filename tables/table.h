@@ -29,7 +29,7 @@ struct TableOptions {
     kState,   // state of an operator
   };
   std::string name;  // unique in the job
-  int buckets = 8;
+  int buckets = 8;  // of state: the key groups
   Kind kind = Kind::kLogged;
 };
 
@@ -76,6 +76,7 @@ class Table {
   };
 
   Status Open(const std::string& state_dir, const Manifest* restored);
+  void Close();  // no one uses the base any more
   Status OpenLogged(const Manifest* restored);
   Status OpenState(const Manifest* restored);
   void Keep(int bucket, const LogEntry& entry);
@@ -107,6 +108,7 @@ class Table {
   std::vector<LogPosition> folded_ends_;
   std::vector<std::pair<std::string, int64_t>> linked_;  // files of the last link folder
   int64_t folds_ = 0;
+  int64_t closed_base_bytes_ = 0;
 
   std::atomic<int64_t> rows_{0};
   std::atomic<int64_t> lookups_{0};

@@ -141,6 +141,19 @@ void TableSet::RunFold(Epoch epoch, TablePositions to) {
   changed_.notify_all();
 }
 
+void TableSet::PostRead(std::function<void()> read) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++reading_;
+  }
+  io_->Post([this, read = std::move(read)] {
+    read();
+    const std::lock_guard lock(mutex_);
+    --reading_;
+    changed_.notify_all();
+  });
+}
+
 void TableSet::AddUsage(int64_t bytes) {
   if (bytes == 0) return;
   const int64_t now = usage_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
@@ -168,7 +181,8 @@ std::vector<TableFigures> TableSet::Figures() const {
 void TableSet::Close() {
   std::unique_lock lock(mutex_);
   closed_ = true;
-  changed_.wait(lock, [this] { return !folding_; });
+  changed_.wait(lock, [this] { return !folding_ && reading_ == 0; });
+  for (const auto& table : tables_) table->Close();
 }
 
 }  // namespace weir

@@ -44,7 +44,8 @@ class TableSet final : public Store {
   void AddUsage(int64_t bytes);
   bool wants_eviction() const { return usage_.load(std::memory_order_relaxed) > evict_above_; }
   bool above_target() const { return usage_.load(std::memory_order_relaxed) > evict_target_; }
-  Scheduler& io() const { return *io_; }
+  // Runs a read of a base on the I/O pool; Close waits for it.
+  void PostRead(std::function<void()> read);
   const std::shared_ptr<rocksdb::Cache>& block_cache() const { return block_cache_; }
 
  private:
@@ -71,6 +72,7 @@ class TableSet final : public Store {
   std::map<Epoch, TablePositions> kept_;  // of complete checkpoints that may still be folded to
   Epoch folded_ = 0;
   bool folding_ = false;
+  size_t reading_ = 0;
   bool closed_ = false;
   int rounds_ = 0;  // checkpoints in a row that found memory full
 };

@@ -41,8 +41,8 @@ rocksdb::BlockBasedTableOptions MakeFileOptions(std::shared_ptr<rocksdb::Cache> 
   // A group mostly has one row or all its rows are wanted: the group's filter answers for a row too.
   file.whole_key_filtering = false;
   file.block_cache = std::move(block_cache);
-  // In the block cache they would cost a lookup 1 us a file, measured, and a cache smaller than they are would read them
-  // again and again.  They are bounded by max_open_files, and index_bytes tells their size.
+  // In the block cache they would cost a lookup 1 us a file, measured, and a cache smaller than they are would read
+  // them again and again.  They are bounded by max_open_files, and index_bytes tells their size.
   file.cache_index_and_filter_blocks = false;
   return file;
 }
@@ -66,8 +66,8 @@ rocksdb::Options MakeBaseOptions(std::shared_ptr<rocksdb::Cache> block_cache) {
 
   // One thread for compactions and one for the rest, shared by all databases of the process.
   options.max_background_jobs = 2;
-  // Each run of rows that overlap costs a lookup about as much as the first.  A small base is level 0 and one level below,
-  // which a fold finds occupied; without dynamic levels folds would fill seven levels before anything is merged.
+  // Each run of rows that overlap costs a lookup about as much as the first.  A small base is level 0 and one level
+  // below, which a fold finds occupied; without dynamic levels folds would fill seven levels before anything is merged.
   options.level0_file_num_compaction_trigger = 4;
   options.level_compaction_dynamic_level_bytes = true;
   options.target_file_size_base = 64 << 20;

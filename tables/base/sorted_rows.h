@@ -1,6 +1,6 @@
 // The keys of a base, and rows that are to be visited in the order of their keys, in flat buffers: nothing is allocated
-// a row.  Key: bucket (2 bytes, big endian), LEB128 length of the group, group, unique.  The length makes a group's keys
-// neighbours and keeps apart groups of which one is a prefix of the other.
+// a row.  Key: bucket (2 bytes, big endian), LEB128 length of the group, group, unique.  The length makes a group's
+// keys neighbours and keeps apart groups of which one is a prefix of the other.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,7 @@ namespace weir {
 
 inline constexpr size_t kBucketBytes = 2;
 // Behind every row, because no bucket has this number; a key without a group.
-inline constexpr std::string_view kMarkerKey{"\xff\xff"
-                                             "m",
-                                             3};
+inline constexpr std::string_view kMarkerKey = "\xff\xff\x6d";
 
 // The number of bytes of a key that its group's rows share; 0 when `key` is the marker or no key at all.
 size_t GroupPrefixBytes(std::string_view key);
@@ -33,7 +31,8 @@ class SortedRows {
   };
 
   void Clear();
-  void Add(int bucket, std::string_view group, std::string_view unique, std::string_view rest = {}, bool remove = false);
+  void Add(int bucket, std::string_view group, std::string_view unique, std::string_view rest = {},
+           bool remove = false);
   // By the bytes of the keys; rows of one key stay in the order in which they were added.
   void Sort();
 

@@ -84,8 +84,8 @@ class RocksBase final : public TableBase {
     });
   }
 
-  Status ScanBucket(int bucket, const std::function<Status(std::string_view, std::string_view, std::string_view)>& take)
-      override {
+  Status ScanBucket(int bucket,
+                    const std::function<Status(std::string_view, std::string_view, std::string_view)>& take) override {
     WEIR_CHECK_LT(bucket, kMaxBuckets);
     if (empty()) return {};
     return Guarded(folder_, "read a bucket", [&]() -> Status {

@@ -1,4 +1,5 @@
-// The base of a table: its rows as of the last fold, in RocksDB, without a write-ahead log.  Format: docs/formats/base.md.
+// The base of a table: its rows as of the last fold, in RocksDB, without a write-ahead log.  Format:
+// docs/formats/base.md.
 //
 // Key: bucket (2 bytes, big endian), LEB128 length of `group`, `group`, `unique`; value: `rest`.  Rows come in only as
 // sorted SST files by one IngestExternalFile call a fold, together with a marker; so the base never holds half a fold.
@@ -55,9 +56,9 @@ class TableBase {
   // What the last fold left; empty before the first.
   virtual Result<std::string> Marker() const = 0;
 
-  // Calls take(i, unique, rest) for every row of groups[i]: each group's rows together and in the order of `unique`, the
-  // groups in no order (it is that of their keys, so that blocks are visited once).  Bloom filters answer for groups that
-  // are not there.  The rows are those of one moment: of no fold or of a whole one.
+  // Calls take(i, unique, rest) for every row of groups[i]: each group's rows together and in the order of `unique`,
+  // the groups in no order (it is that of their keys, so that blocks are visited once).  Bloom filters answer for
+  // groups that are not there.  The rows are those of one moment: of no fold or of a whole one.
   virtual Status Scan(std::span<const GroupKey> groups,
                       const std::function<void(size_t i, std::string_view unique, std::string_view rest)>& take) = 0;
   // Calls take(i, rest) for each of rows[i] that is there, in no order.  Not of one moment: beside a fold, rows may be
@@ -65,8 +66,9 @@ class TableBase {
   virtual Status MultiGet(std::span<const RowKey> rows,
                           const std::function<void(size_t i, std::string_view rest)>& take) = 0;
   // Every row of a bucket in key order: for checks and queries.
-  virtual Status ScanBucket(int bucket, const std::function<Status(std::string_view group, std::string_view unique,
-                                                                   std::string_view rest)>& take) = 0;
+  virtual Status ScanBucket(
+      int bucket,
+      const std::function<Status(std::string_view group, std::string_view unique, std::string_view rest)>& take) = 0;
 
   // Number of files at level 0: folds back off when there are many, because each costs every lookup.
   virtual int level0_files() const = 0;

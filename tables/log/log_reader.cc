@@ -43,9 +43,8 @@ Status LogReader::ReadSegment(uint64_t number, uint64_t from, std::optional<uint
   WEIR_ASSIGN(const auto file, SegmentFile::OpenForReading(SegmentPath(folder_, number)));
   WEIR_ASSIGN(const uint64_t size, file->Size());
   const uint64_t end = to.value_or(size);
-  if (size < end || size < std::max(from, uint64_t{kSegmentHeaderBytes})) {
-    return LogDamage(file->path(), size, fmt::format("it ends before byte {}", std::max({end, from, uint64_t{1}})));
-  }
+  const uint64_t needed = std::max({end, from, uint64_t{kSegmentHeaderBytes}});
+  if (size < needed) return LogDamage(file->path(), size, fmt::format("it ends before byte {}", needed));
   WEIR_TRY(CheckHeader(*file, number, from == 0));
   uint64_t byte = std::max(from, uint64_t{kSegmentHeaderBytes});
   while (byte < end) {

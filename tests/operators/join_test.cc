@@ -2,9 +2,7 @@
 
 #include <random>
 
-#include "engine/data/hash.h"
-#include "tests/operators/fake_expression.h"
-#include "tests/operators/fakes.h"
+#include "tests/operators/join_model.h"
 
 namespace weir {
 namespace {
@@ -13,44 +11,16 @@ using testing::CapturingOutput;
 using testing::Collapsed;
 using testing::Feed;
 using testing::MakeSchema;
+using testing::Input;
+using testing::JoinModel;
+using testing::kSide;
 using testing::MemorySnapshot;
 using testing::MemorySnapshotWriter;
+using testing::Options;
 using testing::ParseBatch;
-using testing::TaskContext;
-
-// left: key, id, value; right: key, id, value.
-const SchemaPtr kSide = MakeSchema({{"k", BigintType()}, {"id", BigintType()}, {"v", StringType()}});
-
-JoinOptions Options(JoinType type, ChangelogMode mode, bool unique, ExpressionPtr condition = nullptr) {
-  JoinOptions options;
-  options.type = type;
-  options.left = {kSide, {0}, unique ? std::vector<int>{1} : std::vector<int>{}, mode};
-  options.right = options.left;
-  options.condition = std::move(condition);
-  std::vector<Field> fields = kSide->fields();
-  if (type != JoinType::kSemi && type != JoinType::kAnti) {
-    fields.insert(fields.end(), kSide->fields().begin(), kSide->fields().end());
-  }
-  options.schema = MakeSchema(fields);
-  return options;
-}
-
-ExpressionPtr ValuesDiffer() { return testing::TextsDiffer(2, 5); }
-
-struct Task {
-  explicit Task(const JoinOptions& options, int task = 0, int parallelism = 1, const Clock* clock = nullptr)
-      : context(task, parallelism, clock) {
-    auto made = MakeJoin(options);
-    EXPECT_TRUE(made) << made.error().ToString();
-    join = std::move(*made);
-    EXPECT_TRUE(join->Open(context.context));
-  }
-  std::string Left(const std::string& text) { return testing::Run(*join, kSide, text, 0); }
-  std::string Right(const std::string& text) { return testing::Run(*join, kSide, text, 1); }
-
-  TaskContext context;
-  std::unique_ptr<Operator> join;
-};
+using testing::Storage;
+using testing::Task;
+using testing::ValuesDiffer;
 
 TEST(Join, InnerAppendOnly) {
   Task task(Options(JoinType::kInner, ChangelogMode::kAppend, false));
@@ -186,199 +156,6 @@ TEST(Join, ATimeToLiveForgetsRows) {
 }
 
 // --- against a recomputation
-// -------------------------------------------------------------------------------------------------
-
-struct ModelRow {
-  std::optional<int64_t> key;
-  int64_t id = 0;
-  std::string value;
-  bool operator==(const ModelRow&) const = default;
-};
-
-std::string Picture(const ModelRow& row) {
-  return (row.key ? std::to_string(*row.key) : "NULL") + " " + std::to_string(row.id) + " '" + row.value + "'";
-}
-
-// The join by nested loops.
-std::map<std::string, int> Recompute(const std::vector<ModelRow>& left, const std::vector<ModelRow>& right,
-                                     JoinType type, bool condition) {
-  std::map<std::string, int> result;
-  const auto add = [&](const std::string& row) { ++result[row]; };
-  const auto matches = [&](const ModelRow& a, const ModelRow& b) {
-    return a.key && b.key && *a.key == *b.key && (!condition || a.value != b.value);
-  };
-  const std::string nulls = "NULL NULL NULL";
-  std::vector<bool> right_matched(right.size(), false);
-  for (const ModelRow& a : left) {
-    bool matched = false;
-    for (size_t i = 0; i < right.size(); ++i) {
-      if (!matches(a, right[i])) continue;
-      matched = right_matched[i] = true;
-      if (type != JoinType::kSemi && type != JoinType::kAnti) add(Picture(a) + " " + Picture(right[i]));
-    }
-    if (matched ? type == JoinType::kSemi : type == JoinType::kAnti) add(Picture(a));
-    if (!matched && (type == JoinType::kLeft || type == JoinType::kFull)) add(Picture(a) + " " + nulls);
-  }
-  for (size_t i = 0; i < right.size(); ++i) {
-    if (right_matched[i] || (type != JoinType::kRight && type != JoinType::kFull)) continue;
-    add(nulls + " " + Picture(right[i]));
-  }
-  return result;
-}
-
-enum class Input { kAppend, kMultiset, kUniqueFull, kUpsert };
-
-// Makes random changes and keeps the rows that they leave.
-class RandomSide {
- public:
-  RandomSide(Input input, std::mt19937_64& random) : input_(input), random_(random) {}
-
-  std::string Changes(int count) {
-    std::string text;
-    for (int i = 0; i < count; ++i) text += Change();
-    return text;
-  }
-  const std::vector<ModelRow>& rows() const { return rows_; }
-
- private:
-  int Below(int limit) { return static_cast<int>(random_() % static_cast<uint64_t>(limit)); }
-  ModelRow NewRow() {
-    ModelRow row;
-    if (Below(12) != 0) row.key = Below(4);
-    const bool unique = input_ == Input::kUniqueFull || input_ == Input::kUpsert;
-    row.id = unique ? Below(10) : Below(3);
-    row.value = std::string(1, static_cast<char>('a' + Below(3)));
-    return row;
-  }
-  static std::string Line(const char* kind, const ModelRow& row) {
-    return std::string(kind) + " " + (row.key ? std::to_string(*row.key) : "NULL") + " " + std::to_string(row.id) +
-           " " + row.value + "\n";
-  }
-  // Unique is (key, id): an input whose unique key contains the join key.
-  size_t FindUnique(const ModelRow& row) const {
-    for (size_t i = 0; i < rows_.size(); ++i) {
-      if (rows_[i].key == row.key && rows_[i].id == row.id) return i;
-    }
-    return rows_.size();
-  }
-  void Erase(size_t i) { rows_.erase(rows_.begin() + static_cast<std::ptrdiff_t>(i)); }
-
-  std::string Change() {
-    const ModelRow fresh = NewRow();
-    const bool shrink = rows_.size() > 25;
-    const int what = shrink ? 1 + Below(2) : Below(4);
-    if (input_ == Input::kAppend) {
-      if (shrink) return "";
-      rows_.push_back(fresh);
-      return Line("+I", fresh);
-    }
-    const bool unique = input_ != Input::kMultiset;
-    if (Below(20) == 0) {  // a retraction of a row that is not there
-      const ModelRow absent{0, 99, "q"};
-      return Line("-D", absent);
-    }
-    if (what == 1 && !rows_.empty()) {
-      const size_t i = static_cast<size_t>(Below(static_cast<int>(rows_.size())));
-      ModelRow gone = rows_[i];
-      Erase(i);
-      if (unique && Below(2) == 0) gone.value = "?";  // key columns only
-      return Line("-D", gone);
-    }
-    if (what == 2 && !rows_.empty() && input_ != Input::kUpsert) {
-      const size_t i = static_cast<size_t>(Below(static_cast<int>(rows_.size())));
-      const ModelRow old = rows_[i];
-      ModelRow now = fresh;
-      if (Below(3) != 0) now.key = old.key;
-      if (unique) {
-        now.id = old.id;
-        if (now.key != old.key && FindUnique(now) < rows_.size()) now.key = old.key;
-      }
-      rows_[i] = now;
-      return Line("-U", old) + Line("+U", now);
-    }
-    if (unique) {
-      const size_t i = FindUnique(fresh);
-      if (i < rows_.size()) {
-        rows_[i] = fresh;
-        return Line(Below(2) == 0 ? "+I" : "+U", fresh);
-      }
-    }
-    rows_.push_back(fresh);
-    return Line("+I", fresh);
-  }
-
-  Input input_;
-  std::mt19937_64& random_;
-  std::vector<ModelRow> rows_;
-};
-
-class JoinModel {
- public:
-  JoinModel(JoinType type, Input left, Input right, bool condition, uint64_t seed)
-      : type_(type), condition_(condition), random_(seed), sides_{{left, random_}, {right, random_}} {
-    options_ = Options(type, ChangelogMode::kFull, false, condition ? ValuesDiffer() : nullptr);
-    SetInput(options_.left, left);
-    SetInput(options_.right, right);
-    Start(1);
-  }
-
-  void Step(int changes) {
-    const int side = static_cast<int>(random_() % 2);
-    const Batch batch = ParseBatch(kSide, sides_[side].Changes(changes));
-    if (batch.rows() == 0) return;
-    for (size_t task = 0; task < tasks_.size(); ++task) {
-      const Batch mine = Mine(batch, static_cast<int>(task));
-      if (mine.rows() > 0) Feed(*tasks_[task]->join, side, mine, sink_, 1 + static_cast<int>(random_() % 3));
-    }
-    const auto expected = Recompute(sides_[0].rows(), sides_[1].rows(), type_, condition_);
-    ASSERT_EQ(sink_.rows(), expected) << "after " << batch.ToString();
-    if (random_() % 8 == 0) RestoreTo(std::array<int, 3>{1, 2, 4}[random_() % 3]);
-  }
-
- private:
-  static void SetInput(JoinInput& input, Input kind) {
-    input.mode = kind == Input::kAppend   ? ChangelogMode::kAppend
-                 : kind == Input::kUpsert ? ChangelogMode::kUpsert
-                                          : ChangelogMode::kFull;
-    if (kind == Input::kUniqueFull || kind == Input::kUpsert) input.unique = {0, 1};
-  }
-  void Start(int parallelism) {
-    tasks_.clear();
-    for (int task = 0; task < parallelism; ++task)
-      tasks_.push_back(std::make_unique<Task>(options_, task, parallelism));
-  }
-  Batch Mine(const Batch& batch, int task) const {
-    std::vector<uint64_t> hashes;
-    HashRows(batch, std::vector<int>{0}, hashes);
-    Selection rows;
-    for (uint32_t i = 0; i < batch.rows(); ++i) {
-      if (TaskOf(KeyGroupOf(hashes[i]), static_cast<int>(tasks_.size())) == task) rows.push_back(i);
-    }
-    return batch.Gather(rows);
-  }
-  void RestoreTo(int parallelism) {
-    MemorySnapshot snapshot;
-    for (size_t task = 0; task < tasks_.size(); ++task) {
-      MemorySnapshotWriter writer;
-      ASSERT_TRUE(tasks_[task]->join->Snapshot(writer));
-      ASSERT_TRUE(writer.Finish());
-      snapshot.Add(static_cast<int>(task), static_cast<int>(tasks_.size()), writer.content);
-    }
-    Start(parallelism);
-    for (const auto& task : tasks_) {
-      const Status status = task->join->Restore(snapshot);
-      ASSERT_TRUE(status) << status.error().ToString();
-    }
-  }
-
-  JoinType type_;
-  bool condition_;
-  std::mt19937_64 random_;
-  RandomSide sides_[2];
-  JoinOptions options_;
-  std::vector<std::unique_ptr<Task>> tasks_;
-  Collapsed sink_;
-};
 
 class JoinRandom : public ::testing::TestWithParam<std::tuple<JoinType, bool>> {};
 
@@ -392,7 +169,7 @@ TEST_P(JoinRandom, IsTheNestedLoopOfItsInputs) {
             1 + 7 * static_cast<uint64_t>(left) + 31 * static_cast<uint64_t>(right) + 101 * static_cast<uint64_t>(size);
         SCOPED_TRACE("seed " + std::to_string(seed) + " left " + std::to_string(static_cast<int>(left)) + " right " +
                      std::to_string(static_cast<int>(right)) + " batch " + std::to_string(size));
-        JoinModel model(type, left, right, condition, seed);
+        JoinModel model({type, left, right, condition, Storage::kMemory, 0, "", seed});
         for (int step = 0; step < (size == 1 ? 150 : 50); ++step) {
           model.Step(size);
           if (HasFatalFailure() || HasNonfatalFailure()) return;
