@@ -60,6 +60,10 @@ class Expression {
   virtual ExpressionPtr Remap(const std::vector<int>& mapping) const;
   // >= 0 when the expression is exactly that input column.
   virtual int ColumnIndex() const { return -1; }
+  // >= 0 when every value it gives is that input column's: a column, or one whose NULLs are refused.
+  virtual int ForwardedColumn() const { return ColumnIndex(); }
+  // No value it gives is NULL, whatever the input columns are.
+  virtual bool NeverNull() const { return false; }
   // Set when it is a literal: a column of one row.
   virtual ColumnPtr Literal() const { return nullptr; }
   virtual bool deterministic() const { return true; }
@@ -84,6 +88,9 @@ ExpressionPtr MakeNull(DataType type);
 ExpressionPtr MakeBigint(int64_t value);
 ExpressionPtr MakeString(std::string_view value);
 ExpressionPtr MakeBoolean(bool value);
+// The value of `input`; a NULL is a row error that says "NULL in `what`".  With `of_deletes` also in rows that say -U
+// or -D, which may otherwise leave columns beside the key empty.  Only at the top of a projection.
+ExpressionPtr MakeNotNull(ExpressionPtr input, std::string what, bool of_deletes);
 // INTERVAL '1 month 2 days'.  With months only `date or timestamp + or - interval` can use it: a kInterval column holds
 // microseconds.  MakeCast(MakeString("1 month"), interval) gives the same.
 ExpressionPtr MakeInterval(int64_t months, Micros micros);

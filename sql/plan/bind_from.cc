@@ -82,15 +82,9 @@ bool Binder::CheckTableNames(const Scope& left, const Scope& right, size_t at) {
 
 PlanPtr Binder::PlaceJoin(PlanPtr join, size_t at) {
   const TextPlace place = source_->Locate(at);
-  join->strategy_reason =
-      options_.join == JoinOption::kRegular ? "the job says join: regular" : "no tables are declared";
+  join->query = query_;
   join->line = place.line;
   join->column = place.column;
-  if (options_.join == JoinOption::kDelta) {
-    Fail(at,
-         "this join cannot be a delta join: delta joins need the table store, which this version does not have; use "
-         "join: regular");
-  }
   return join;
 }
 
@@ -135,12 +129,7 @@ std::optional<BoundTable> Binder::BindNamed(const AstTable& table, const CteScop
     return std::nullopt;
   }
   if (relation->kind == CatalogRelation::Kind::kSink) {
-    Fail(table.at, QuotedIfNeeded(table.name) + " is a sink; a query reads sources and views");
-    return std::nullopt;
-  }
-  if (relation->kind == CatalogRelation::Kind::kTable) {
-    Fail(table.at,
-         QuotedIfNeeded(table.name) + " is a table; tables need the table store, which this version does not have yet");
+    Fail(table.at, QuotedIfNeeded(table.name) + " is a sink; a query reads sources, tables and views");
     return std::nullopt;
   }
   if (relation->changelog == ChangelogMode::kUpsert && relation->primary_key.empty()) {
@@ -148,7 +137,12 @@ std::optional<BoundTable> Binder::BindNamed(const AstTable& table, const CteScop
                                                 "each other");
     return std::nullopt;
   }
-  return WithAlias(NewScan(*relation, Iota(relation->schema.size())), table);
+  PlanPtr scan = NewScan(*relation, Iota(relation->schema.size()));
+  const TextPlace place = source_->Locate(table.at);
+  scan->query = query_;
+  scan->line = place.line;
+  scan->column = place.column;
+  return WithAlias(std::move(scan), table);
 }
 
 std::optional<BoundTable> Binder::WithAlias(PlanPtr plan, const AstTable& table) {

@@ -1,4 +1,4 @@
-// Statements, SELECT, DISTINCT, UNION and WITH.
+// Views, SELECT, DISTINCT, UNION and WITH.
 
 #include <set>
 
@@ -54,46 +54,6 @@ void Binder::DefineView(const AstStatement& view, size_t query, const SourceText
   }
   // Bound once here, so that its errors are found even if nothing reads it.
   if (BindView({view, query, &source}) != nullptr) views_.emplace(view.name, View{view, query, &source});
-}
-
-PlanPtr Binder::BindInsert(const AstStatement& insert, size_t query, const SourceText& source) {
-  query_ = query;
-  source_ = &source;
-  bound_tables_ = 0;
-  const CatalogRelation* sink = catalog_.Find(insert.name);
-  if (sink == nullptr) {
-    std::vector<std::string> names;
-    for (const CatalogRelation& relation : catalog_.relations) {
-      if (relation.kind == CatalogRelation::Kind::kSink) names.push_back(relation.name);
-    }
-    Fail(insert.at, "sink " + QuotedIfNeeded(insert.name) + " does not exist" + DidYouMean(insert.name, names));
-  } else if (sink->kind == CatalogRelation::Kind::kTable) {
-    Fail(insert.at, QuotedIfNeeded(insert.name) +
-                        " is a table; tables need the table store, which this version does not have yet");
-  } else if (sink->kind != CatalogRelation::Kind::kSink) {
-    Fail(insert.at, QuotedIfNeeded(insert.name) + " is a source; INSERT INTO takes a sink");
-  }
-  PlanPtr plan = BindSelect(*insert.select, nullptr, nullptr, /*keep_nulls=*/false);
-  if (plan == nullptr || sink == nullptr || sink->kind != CatalogRelation::Kind::kSink) return nullptr;
-  if (!insert.columns.empty() && insert.columns.size() != plan->schema->size()) {
-    return Fail(insert.columns_at[0], "INSERT names " + std::to_string(insert.columns.size()) +
-                                          " columns, and SELECT gives " + std::to_string(plan->schema->size()));
-  }
-  if (!RenameColumns(plan, insert.columns, insert.at, "INSERT")) return nullptr;
-  std::set<std::string> seen;
-  bool unique = true;
-  for (const Field& field : plan->schema->fields()) {
-    if (seen.insert(field.name).second) continue;
-    Fail(insert.at, "column " + QuotedIfNeeded(field.name) + " appears twice in the output; give one an alias");
-    unique = false;
-  }
-  if (!unique) return nullptr;
-  PlanPtr node = NewKeyed(NodeKind::kSink, std::move(plan), {});
-  node->relation = sink->name;
-  const TextPlace place = source.Locate(insert.at);
-  node->line = place.line;
-  node->column = place.column;
-  return node;
 }
 
 bool Binder::RenameColumns(PlanPtr& plan, const std::vector<std::string>& names, size_t at, const std::string& what) {
@@ -174,6 +134,8 @@ PlanPtr Binder::BindPlainSelect(const AstSelect& select, const CteScope* ctes, c
     if (complete) plan = NewProject(filtered.plan, std::move(expressions), ItemNames(items));
   }
   if (!complete || plan == nullptr) return nullptr;
+  item_places_.clear();
+  for (const AstSelectItem& item : items) item_places_.push_back(item.at);
   return select.distinct ? Distinct(ResolveNulls(std::move(plan))) : plan;
 }
 
@@ -214,6 +176,7 @@ std::vector<std::string> Binder::ItemNames(const std::vector<AstSelectItem>& ite
 
 // The rows of VALUES, computed now.
 PlanPtr Binder::BindValues(const AstSelect& select) {
+  item_places_.clear();
   const BoundTable nothing{NewOneRow(), {}};
   ExpressionContext context;
   context.table = &nothing;
@@ -271,6 +234,7 @@ PlanPtr Binder::EvaluateValues(const AstSelect& select, const std::vector<std::v
 
 PlanPtr Binder::BindUnion(const AstSelect& select, const CteScope* ctes) {
   PlanPtr left = select.left == nullptr ? nullptr : BindSelect(*select.left, ctes, nullptr, /*keep_nulls=*/true);
+  const std::vector<size_t> left_places = item_places_;
   PlanPtr right = select.right == nullptr ? nullptr : BindSelect(*select.right, ctes, nullptr, /*keep_nulls=*/true);
   if (left == nullptr || right == nullptr) return nullptr;
   const size_t width = left->schema->size();
@@ -293,6 +257,7 @@ PlanPtr Binder::BindUnion(const AstSelect& select, const CteScope* ctes) {
   left = UniteTypes(std::move(left), types, select.at);
   right = UniteTypes(std::move(right), types, select.at);
   if (left == nullptr || right == nullptr) return nullptr;
+  item_places_ = left_places;  // a union has the names of its left side
   PlanPtr all = NewUnion({std::move(left), std::move(right)});
   if (select.union_all) return all;
   return Distinct(ResolveNulls(std::move(all)));

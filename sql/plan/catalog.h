@@ -15,6 +15,9 @@ enum class ChangelogMode {
   kFull,    // every change, -U before +U
 };
 
+// Buckets of a table for which the job says nothing.
+inline constexpr int kDefaultBuckets = 8;
+
 struct CatalogRelation {
   enum class Kind { kSource, kTable, kSink };
   Kind kind = Kind::kSource;
@@ -24,6 +27,10 @@ struct CatalogRelation {
   ChangelogMode changelog = ChangelogMode::kAppend;
   std::optional<int> event_time;
   bool deletes_key_only = false;  // a kFull source may send -D rows with NULL beside the key
+  // Tables only.
+  std::vector<int> bucket_key;  // a part of the primary key
+  int buckets = kDefaultBuckets;
+  std::vector<int> not_null;  // columns beside the key that take no NULL
   // Sinks only.
   bool upsert_sink = false;                    // takes an upsert stream: needs a key
   std::vector<std::string> sink_key;           // option `key`; empty: the query's upsert key

@@ -17,30 +17,43 @@ std::optional<std::vector<int>> ScanKey(const PlanNode& scan, const CatalogRelat
   return key;
 }
 
-// `accept`: the consumer can take rows that replace each other by key.
-void Choose(PlanPtr& node, const Catalog& catalog, bool accept) {
+// The table of the whole source before a delta join: it plays the part of the normalise.
+PlanPtr NewSourceTable(PlanPtr scan, const std::vector<int>& key) {
+  TableRef table;
+  table.name = scan->relation;
+  table.bucket_columns = key;
+  table.buckets = kDefaultBuckets;
+  PlanPtr node = NewKeyed(NodeKind::kTable, std::move(scan), key);
+  node->table = std::move(table);
+  return node;
+}
+
+// `accept`: the consumer can take rows that replace each other by key.  `delta`: it is a delta join.
+void Choose(PlanPtr& node, const Catalog& catalog, bool accept, bool delta) {
   switch (node->kind) {
     case NodeKind::kScan: {
       const CatalogRelation& relation = *catalog.Find(node->relation);
       const std::optional<std::vector<int>> key = ScanKey(*node, relation);
       const bool replaces = relation.changelog == ChangelogMode::kUpsert && !accept;
       const bool completes = relation.changelog == ChangelogMode::kFull && relation.deletes_key_only;
-      if (key && (replaces || completes)) node = NewKeyed(NodeKind::kNormalise, node, *key);
+      if (!key || !(replaces || completes)) return;
+      node = delta ? NewSourceTable(node, *key) : NewKeyed(NodeKind::kNormalise, node, *key);
       return;
     }
     case NodeKind::kFilter:
     case NodeKind::kProject:
-      Choose(node->inputs[0], catalog, accept && UpsertKey(*node, catalog).has_value());
+      Choose(node->inputs[0], catalog, accept && UpsertKey(*node, catalog).has_value(), delta);
       return;
     case NodeKind::kJoin:
       for (size_t side = 0; side < 2; ++side) {
         const std::vector<int>& keys = side == 0 ? node->left_keys : node->right_keys;
         const std::optional<std::vector<int>> key = UpsertKey(*node->inputs[side], catalog);
-        Choose(node->inputs[side], catalog, key && !keys.empty() && IsSubset(keys, *key));
+        Choose(node->inputs[side], catalog, key && !keys.empty() && IsSubset(keys, *key),
+               node->strategy == JoinStrategy::kDelta);
       }
       return;
     default:
-      for (PlanPtr& input : node->inputs) Choose(input, catalog, false);
+      for (PlanPtr& input : node->inputs) Choose(input, catalog, false, false);
       return;
   }
 }
@@ -65,7 +78,7 @@ std::optional<std::vector<int>> UpsertKey(const PlanNode& node, const Catalog& c
       std::vector<int> mapped;
       for (const int column : *key) {
         const auto found = std::find_if(node.expressions.begin(), node.expressions.end(),
-                                        [&](const ExpressionPtr& e) { return e->ColumnIndex() == column; });
+                                        [&](const ExpressionPtr& e) { return e->ForwardedColumn() == column; });
         if (found == node.expressions.end()) return std::nullopt;
         mapped.push_back(static_cast<int>(found - node.expressions.begin()));
       }
@@ -80,6 +93,7 @@ void InsertNormalise(PlanPtr& sink, const Catalog& catalog) {
   const CatalogRelation& relation = *catalog.Find(sink->relation);
   const std::optional<std::vector<int>> key = UpsertKey(*sink->inputs[0], catalog);
   bool accept = relation.upsert_sink && key.has_value();
+  if (relation.kind == CatalogRelation::Kind::kTable) accept = key && SameSet(relation.primary_key, *key);
   if (accept && !relation.sink_key.empty()) {
     std::vector<int> wanted;
     for (const std::string& name : relation.sink_key) {
@@ -88,7 +102,7 @@ void InsertNormalise(PlanPtr& sink, const Catalog& catalog) {
     }
     accept = SameSet(wanted, *key);
   }
-  Choose(sink->inputs[0], catalog, accept);
+  Choose(sink->inputs[0], catalog, accept, false);
 }
 
 }  // namespace weir

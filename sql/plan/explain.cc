@@ -33,6 +33,17 @@ OrderedJson Names(const std::vector<int>& columns, const Schema& schema) {
   return names;
 }
 
+OrderedJson TableJson(const TableText& text) {
+  OrderedJson json;
+  json["name"] = text.table->name;
+  json["kind"] = TableKindName(text.table->kind);
+  json["operator"] = text.node->id;
+  json["key"] = Names(text.key, *text.schema);
+  json["bucket_key"] = Names(text.table->bucket_columns, *text.schema);
+  json["buckets"] = text.table->buckets;
+  return json;
+}
+
 OrderedJson JoinJson(const PlanNode& node) {
   const Schema& left = *node.inputs[0]->schema;
   const Schema& right = *node.inputs[1]->schema;
@@ -48,6 +59,10 @@ OrderedJson JoinJson(const PlanNode& node) {
   json["right_changelog"] = ModeName(node.right_mode);
   json["left_unique"] = Names(node.left_unique, left);
   json["right_unique"] = Names(node.right_unique, right);
+  if (node.strategy == JoinStrategy::kDelta) {
+    json["left_table"] = node.left_table.name;
+    json["right_table"] = node.right_table.name;
+  }
   return json;
 }
 
@@ -68,8 +83,11 @@ OrderedJson NodeJson(const PlanNode& node) {
   json["distribution"] = Names(node.distribution, *node.schema);
   json["single"] = node.single;
   const bool keyed = node.kind == NodeKind::kNormalise || node.kind == NodeKind::kExchange ||
-                     node.kind == NodeKind::kKeyOrder || node.kind == NodeKind::kSink;
+                     node.kind == NodeKind::kKeyOrder || node.kind == NodeKind::kSink ||
+                     node.kind == NodeKind::kTable;
   if (keyed) json["key"] = Names(node.key, *node.schema);
+  if (node.buckets > 0) json["buckets"] = node.buckets;
+  if (node.kind == NodeKind::kTable) json["table"] = node.table.name;
   if (!node.relation.empty()) json["relation"] = node.relation;
   if (node.kind == NodeKind::kJoin) json["join"] = JoinJson(node);
   const std::string state = StateOf(node);
@@ -90,6 +108,17 @@ std::string DotText(const std::string& text) {
   return out;
 }
 
+void AppendTables(const JobPlan& plan, std::string& out) {
+  const std::vector<TableText> tables = TablesOf(plan);
+  if (!tables.empty()) out += "\ntables:\n";
+  for (const TableText& text : tables) {
+    const std::string key =
+        text.key.empty() ? "rows counted" : fmt::format("key ({})", NamesOf(text.key, *text.schema));
+    out += fmt::format("  {}: {}, {}, {} buckets by ({})\n", text.table->name, TableKindName(text.table->kind), key,
+                       text.table->buckets, NamesOf(text.table->bucket_columns, *text.schema));
+  }
+}
+
 }  // namespace
 
 std::string ExplainText(const JobPlan& plan) {
@@ -99,6 +128,11 @@ std::string ExplainText(const JobPlan& plan) {
     if (!out.empty()) out += "\n";
     AppendTree(*sink, 0, printed, out);
   }
+  for (const PlanPtr& table : plan.tables_unread) {
+    if (!out.empty()) out += "\n";
+    AppendTree(*table, 0, printed, out);
+  }
+  AppendTables(plan, out);
   return out;
 }
 
@@ -106,6 +140,8 @@ std::string ExplainJson(const JobPlan& plan) {
   OrderedJson json;
   json["sinks"] = OrderedJson::array();
   for (const PlanPtr& sink : plan.sinks) json["sinks"].push_back(sink->id);
+  json["tables"] = OrderedJson::array();
+  for (const TableText& text : TablesOf(plan)) json["tables"].push_back(TableJson(text));
   json["operators"] = OrderedJson::array();
   for (const PlanNode* node : NodesOf(plan)) json["operators"].push_back(NodeJson(*node));
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

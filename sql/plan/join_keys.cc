@@ -6,10 +6,17 @@
 namespace weir {
 namespace {
 
+// "user_id (int) = uid (bigint)"
+std::string MixedTypes(const PlanNode& join, const Expression& left, const Expression& right) {
+  return left.ToString(*join.inputs[0]->schema) + " (" + left.type().ToString() +
+         ") = " + right.ToString(*join.inputs[1]->schema) + " (" + right.type().ToString() + ")";
+}
+
 struct KeyPair {
   ExpressionPtr left;   // over the left input
   ExpressionPtr right;  // over the right input
   bool null_safe = false;
+  std::string mixed;  // the equality, when its sides had different types
 };
 
 // An expression tells its operator only by its signature: it is `name` of its children if building that gives the same.
@@ -26,7 +33,7 @@ bool OnlyFrom(const ExpressionPtr& expression, int from, int to) {
 }
 
 // The conjunct as an equality of the two sides; false when it is none.
-bool AsKeyPair(const ExpressionPtr& conjunct, int left_width, int width, KeyPair& pair) {
+bool AsKeyPair(const PlanNode& join, const ExpressionPtr& conjunct, int left_width, int width, KeyPair& pair) {
   if (!conjunct->deterministic()) return false;
   const bool equal = IsCallOf("=", *conjunct);
   pair.null_safe = !equal && IsCallOf("IS NOT DISTINCT FROM", *conjunct);
@@ -40,6 +47,7 @@ bool AsKeyPair(const ExpressionPtr& conjunct, int left_width, int width, KeyPair
   b = b->Remap(to_right);
   if (b == nullptr) return false;
   if (a->type() != b->type()) {
+    pair.mixed = MixedTypes(join, *a, *b);
     const std::optional<DataType> common = CommonType(a->type(), b->type());
     if (!common) return false;
     Result<ExpressionPtr> cast_a = a->type() == *common ? Result<ExpressionPtr>(a) : MakeCast(a, *common);
@@ -87,10 +95,11 @@ PlanPtr ExtractFrom(PlanPtr join) {
   std::vector<ExpressionPtr> rest;
   for (const ExpressionPtr& conjunct : SplitAnd(join->condition)) {
     KeyPair pair;
-    if (!AsKeyPair(conjunct, static_cast<int>(left_width), static_cast<int>(width), pair)) {
+    if (!AsKeyPair(*join, conjunct, static_cast<int>(left_width), static_cast<int>(width), pair)) {
       rest.push_back(conjunct);
       continue;
     }
+    if (join->mixed_keys.empty()) join->mixed_keys = pair.mixed;
     const int left_key = left.Place(pair.left);
     const int right_key = right.Place(pair.right);
     bool known = false;

@@ -49,6 +49,12 @@ std::string SideText(const char* side, ChangelogMode mode, const std::vector<int
   return text;
 }
 
+// "orders (automatic), 8 buckets by (user_id, ds)"
+std::string TableRefText(const TableRef& table, const Schema& schema) {
+  return table.name + " (" + TableKindName(table.kind) + "), " + std::to_string(table.buckets) + " buckets by (" +
+         NamesOf(table.bucket_columns, schema) + ")";
+}
+
 void DescribeJoin(const PlanNode& node, NodeText& text) {
   const std::string keys = JoinKeyText(node);
   text.title = std::string(JoinName(node.join_type)) + (keys.empty() ? " without an equality" : " on " + keys);
@@ -56,6 +62,12 @@ void DescribeJoin(const PlanNode& node, NodeText& text) {
   if (keys.empty()) text.details.push_back("both inputs are gathered in one task, and every pair of rows is looked at");
   text.details.push_back(std::string("strategy: ") + (node.strategy == JoinStrategy::kDelta ? "delta" : "regular") +
                          (node.strategy_reason.empty() ? "" : ", because " + node.strategy_reason));
+  if (node.strategy == JoinStrategy::kDelta) {
+    const Schema& left = *node.inputs[0]->schema;
+    const Schema& right = *node.inputs[1]->schema;
+    text.details.push_back("left table: " + TableRefText(node.left_table, left));
+    text.details.push_back("right table: " + TableRefText(node.right_table, right));
+  }
   text.details.push_back(SideText("left", node.left_mode, node.left_unique, *node.inputs[0]->schema));
   text.details.push_back(SideText("right", node.right_mode, node.right_unique, *node.inputs[1]->schema));
 }
@@ -157,7 +169,10 @@ std::string FunctionName(const AggregateCall& call) {
 std::string StateOf(const PlanNode& node) {
   switch (node.kind) {
     case NodeKind::kJoin:
-      return "rows of both sides";
+      if (node.strategy == JoinStrategy::kRegular) return "rows of both sides";
+      return "in tables " + node.left_table.name + " and " + node.right_table.name + ", nothing in checkpoints";
+    case NodeKind::kTable:
+      return "in table " + node.table.name + ", nothing in checkpoints";
     case NodeKind::kNormalise:
       return "the last row of every key";
     case NodeKind::kKeyOrder:
@@ -175,6 +190,38 @@ std::string StateOf(const PlanNode& node) {
     default:
       return {};
   }
+}
+
+const char* TableKindName(TableKind kind) {
+  switch (kind) {
+    case TableKind::kDeclared:
+      return "declared";
+    case TableKind::kAutomatic:
+      return "automatic";
+    case TableKind::kIndex:
+      return "index";
+    case TableKind::kInternal:
+      return "internal";
+  }
+  return "";
+}
+
+std::vector<TableText> TablesOf(const JobPlan& plan) {
+  std::vector<TableText> tables;
+  for (const PlanNode* node : NodesOf(plan)) {
+    if (node->kind == NodeKind::kTable) tables.push_back({&node->table, node, node->schema.get(), node->key});
+    if (node->kind != NodeKind::kJoin || node->strategy != JoinStrategy::kDelta) continue;
+    const auto side = [&](const TableRef& table, size_t input, const std::vector<int>& keys, std::vector<int> unique) {
+      // The key of a side's rows is the join's columns and the unique key; a declared table's is its own.
+      for (size_t i = 0; i < keys.size() && !unique.empty() && !table.declared; ++i) {
+        if (!Contains(unique, keys[i])) unique.push_back(keys[i]);
+      }
+      tables.push_back({&table, node, node->inputs[input]->schema.get(), std::move(unique)});
+    };
+    side(node->left_table, 0, node->left_keys, node->left_unique);
+    side(node->right_table, 1, node->right_keys, node->right_unique);
+  }
+  return tables;
 }
 
 std::string NamesOf(const std::vector<int>& columns, const Schema& schema) {
@@ -223,7 +270,9 @@ NodeText DescribeNode(const PlanNode& node) {
                                  : "because a delete of the source carries only its key");
       break;
     case NodeKind::kExchange:
-      text.title = node.key.empty() ? "to one task" : "hash (" + NamesOf(node.key, *node.schema) + ")";
+      text.title = node.key.empty() ? "to one task"
+                                    : (node.buckets > 0 ? "bucket (" : "hash (") + NamesOf(node.key, *node.schema) + ")";
+      if (node.buckets > 0) text.title += " of " + std::to_string(node.buckets);
       break;
     case NodeKind::kUnion:
       text.title = "all rows of " + std::to_string(node.inputs.size()) + " inputs";
@@ -240,7 +289,11 @@ NodeText DescribeNode(const PlanNode& node) {
       text.title = std::to_string(node.values.rows()) + " rows";
       break;
     case NodeKind::kTable:
-      text.title = node.table.name + " by (" + NamesOf(node.key, *node.schema) + ")";
+      text.title = "last row by (" + NamesOf(node.key, *node.schema) + ")";
+      text.details.push_back("table: " + TableRefText(node.table, *node.schema));
+      if (!node.table.declared) {
+        text.details.push_back("because a delta join needs the row that a change of the source replaced");
+      }
       break;
   }
   if (const std::string state = StateOf(node); !state.empty()) text.details.push_back("state: " + state);
@@ -255,7 +308,8 @@ std::string DescribeProperties(const PlanNode& node) {
   if (node.single) {
     text += "; in one task";
   } else if (!node.distribution.empty()) {
-    text += "; hashed by (" + NamesOf(node.distribution, *node.schema) + ")";
+    text += (node.distribution_buckets > 0 ? "; bucketed by (" : "; hashed by (") +
+            NamesOf(node.distribution, *node.schema) + ")";
   }
   return text;
 }
@@ -269,6 +323,7 @@ std::vector<const PlanNode*> NodesOf(const JobPlan& plan) {
     nodes.push_back(&node);
   };
   for (const PlanPtr& sink : plan.sinks) visit(visit, *sink);
+  for (const PlanPtr& table : plan.tables_unread) visit(visit, *table);
   return nodes;
 }
 

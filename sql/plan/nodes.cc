@@ -55,7 +55,7 @@ bool LeftColumnsOnly(JoinType type) { return type == JoinType::kSemi || type == 
 bool CanBeNull(const Expression& expression, const Schema& schema) {
   if (const int column = expression.ColumnIndex(); column >= 0) return schema[static_cast<size_t>(column)].nullable;
   if (const ColumnPtr literal = expression.Literal()) return literal->IsNull(0);
-  return true;
+  return !expression.NeverNull();
 }
 
 Schema JoinedSchema(const PlanNode& join) {
@@ -69,7 +69,6 @@ void RefreshSchema(PlanNode& node) {
   switch (node.kind) {
     case NodeKind::kScan:
     case NodeKind::kValues:
-    case NodeKind::kTable:
       return;  // given at construction
     case NodeKind::kProject: {
       std::vector<Field> fields;
@@ -88,6 +87,9 @@ void RefreshSchema(PlanNode& node) {
       return;
     case NodeKind::kAggregate:
       node.schema = std::make_shared<Schema>(AggregateFields(node));
+      return;
+    case NodeKind::kTable:
+      if (!node.table.declared) node.schema = node.inputs[0]->schema;
       return;
     case NodeKind::kFilter:
     case NodeKind::kNormalise:

@@ -22,7 +22,7 @@ PlanPtr NewValues(Batch rows);
 // What a SELECT without FROM reads: one row, with a column that no one can name.
 PlanPtr NewOneRow();
 PlanPtr NewUnion(std::vector<PlanPtr> inputs);
-// kNormalise, kKeyOrder and kExchange.
+// kNormalise, kKeyOrder, kExchange and tables that no one declared.
 PlanPtr NewKeyed(NodeKind kind, PlanPtr input, std::vector<int> key);
 
 // Sets the output schema from the inputs and the node's own fields; for rules that have changed them.

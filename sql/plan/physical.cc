@@ -3,39 +3,11 @@
 #include <algorithm>
 
 #include "sql/plan/nodes.h"
-#include "sql/plan/placement.h"
+#include "sql/plan/physical_planner.h"
 #include "sql/plan/rules.h"
 #include "sql/plan/suggest.h"
 
 namespace weir {
-namespace {
-
-class PhysicalPlanner {
- public:
-  explicit PhysicalPlanner(const Catalog& catalog) : catalog_(catalog) {}
-
-  // Plans the subtree; `node` may be wrapped.  The placement is that of the output.
-  Placement Plan(PlanPtr& node);
-  Status PlanSink(PlanNode& sink);
-
- private:
-  Placement PlanScan(const PlanNode& node);
-  Placement PlanJoin(PlanNode& node);
-  void ChooseKeyOrder(PlanNode& join, const Placement& left, const Placement& right);
-  Placement PlanAggregate(PlanPtr& node);
-  Placement PlanUnion(PlanNode& node);
-  Placement PlanNormalise(PlanNode& node);
-  Result<std::vector<int>> SinkKey(const PlanNode& sink, const CatalogRelation& relation, const Placement& placement);
-
-  // An exchange on `key` above the input unless it is spread by exactly these columns already.
-  void Exchange(PlanPtr& input, Placement& placement, const std::vector<int>& key);
-  void Record(PlanNode& node, const Placement& placement);
-  // A value that differs at each evaluation cannot be retracted.
-  void CheckVolatile(const PlanNode& node, const Expression& expression, bool append);
-
-  const Catalog& catalog_;
-  std::string error_;  // the first one
-};
 
 std::vector<int> UniqueFor(const PlanNode& input, const Placement& placement) {
   if (input.changelog == ChangelogMode::kAppend) return {};
@@ -48,23 +20,42 @@ std::vector<int> UniqueFor(const PlanNode& input, const Placement& placement) {
 void PhysicalPlanner::Record(PlanNode& node, const Placement& placement) {
   node.single = placement.single;
   node.distribution = placement.hashed.empty() ? std::vector<int>{} : placement.hashed.front();
+  if (placement.hashed.empty() && !placement.bucketed.empty()) {
+    node.distribution = placement.bucketed.front().columns;
+    node.distribution_buckets = placement.bucketed.front().buckets;
+  }
   node.unique_keys.clear();
   for (const UniqueKey& key : placement.keys) node.unique_keys.push_back(key.columns);
 }
 
-void PhysicalPlanner::Exchange(PlanPtr& input, Placement& placement, const std::vector<int>& key) {
-  const bool there = key.empty()
-                         ? placement.single
-                         : std::find(placement.hashed.begin(), placement.hashed.end(), key) != placement.hashed.end();
+void PhysicalPlanner::Exchange(PlanPtr& input, Placement& placement, const std::vector<int>& key, int buckets) {
+  const auto& hashed = placement.hashed;
+  const auto& bucketed = placement.bucketed;
+  const bool there = key.empty()   ? placement.single
+                     : buckets > 0 ? std::find(bucketed.begin(), bucketed.end(), BucketedBy{key, buckets}) != bucketed.end()
+                                   : std::find(hashed.begin(), hashed.end(), key) != hashed.end();
   if (there) return;
   const ChangelogMode mode = input->changelog;
   for (UniqueKey& unique : placement.keys) unique.strict = unique.strict && placement.OrderedBy(unique.columns);
   placement.hashed.clear();
+  placement.bucketed.clear();
   placement.source_order.clear();
   placement.single = key.empty();
-  if (!key.empty()) placement.hashed.push_back(key);
+  if (buckets > 0) {
+    placement.bucketed.push_back({key, buckets});
+  } else if (!key.empty()) {
+    placement.hashed.push_back(key);
+  }
   input = NewKeyed(NodeKind::kExchange, input, key);
+  input->buckets = buckets;
   input->changelog = mode;
+  Record(*input, placement);
+}
+
+void PhysicalPlanner::OrderKeys(PlanPtr& input, Placement& placement, const std::vector<int>& key) {
+  input = NewKeyed(NodeKind::kKeyOrder, input, key);
+  input->changelog = ChangelogMode::kUpsert;
+  placement.keys = {{key, true}};
   Record(*input, placement);
 }
 
@@ -75,15 +66,20 @@ void PhysicalPlanner::CheckVolatile(const PlanNode& node, const Expression& expr
            "functions work over append-only sources alone";
 }
 
-Placement PhysicalPlanner::PlanScan(const PlanNode& node) {
+Placement PhysicalPlanner::PlanScan(PlanPtr& node) {
   Placement placement;
-  const CatalogRelation& relation = *catalog_.Find(node.relation);
+  const CatalogRelation& relation = *catalog_.Find(node->relation);
+  if (relation.kind == CatalogRelation::Kind::kTable) {
+    node = TableNode(relation);
+    return TablePlacement(relation);
+  }
+  node->changelog = relation.changelog;
   if (relation.changelog == ChangelogMode::kAppend || relation.primary_key.empty()) return placement;
   std::vector<int> key;
   for (const int column : relation.primary_key) {
-    const auto found = std::find(node.scan_columns.begin(), node.scan_columns.end(), column);
-    if (found == node.scan_columns.end()) return placement;
-    key.push_back(static_cast<int>(found - node.scan_columns.begin()));
+    const auto found = std::find(node->scan_columns.begin(), node->scan_columns.end(), column);
+    if (found == node->scan_columns.end()) return placement;
+    key.push_back(static_cast<int>(found - node->scan_columns.begin()));
   }
   placement.keys.push_back({key, true});
   placement.source_order = key;
@@ -113,20 +109,22 @@ void PhysicalPlanner::ChooseKeyOrder(PlanNode& join, const Placement& left, cons
   }
 }
 
-Placement PhysicalPlanner::PlanJoin(PlanNode& node) {
-  Placement left = Plan(node.inputs[0]);
-  Placement right = Plan(node.inputs[1]);
-  node.left_mode = node.inputs[0]->changelog;
-  node.right_mode = node.inputs[1]->changelog;
-  node.left_unique = UniqueFor(*node.inputs[0], left);
-  node.right_unique = UniqueFor(*node.inputs[1], right);
-  ChooseKeyOrder(node, left, right);
-  Exchange(node.inputs[0], left, node.left_keys);
-  Exchange(node.inputs[1], right, node.right_keys);
-  if (node.condition != nullptr) CheckVolatile(node, *node.condition, false);
-  const bool appends = node.left_mode == ChangelogMode::kAppend && node.right_mode == ChangelogMode::kAppend;
-  node.changelog = appends && node.join_type == JoinType::kInner ? ChangelogMode::kAppend : ChangelogMode::kFull;
-  return JoinPlacement(node, left, right);
+Placement PhysicalPlanner::PlanJoin(PlanPtr& node) {
+  PlanNode& join = *node;
+  if (join.condition != nullptr) CheckVolatile(join, *join.condition, false);
+  if (join.strategy == JoinStrategy::kDelta) return PlanDeltaJoin(node);
+  Placement left = Plan(join.inputs[0]);
+  Placement right = Plan(join.inputs[1]);
+  join.left_mode = join.inputs[0]->changelog;
+  join.right_mode = join.inputs[1]->changelog;
+  join.left_unique = UniqueFor(*join.inputs[0], left);
+  join.right_unique = UniqueFor(*join.inputs[1], right);
+  ChooseKeyOrder(join, left, right);
+  Exchange(join.inputs[0], left, join.left_keys);
+  Exchange(join.inputs[1], right, join.right_keys);
+  const bool appends = join.left_mode == ChangelogMode::kAppend && join.right_mode == ChangelogMode::kAppend;
+  join.changelog = appends && join.join_type == JoinType::kInner ? ChangelogMode::kAppend : ChangelogMode::kFull;
+  return JoinPlacement(join, left, right);
 }
 
 Placement PhysicalPlanner::PlanAggregate(PlanPtr& node) {
@@ -193,8 +191,7 @@ Placement PhysicalPlanner::Plan(PlanPtr& node) {
   Placement placement;
   switch (node->kind) {
     case NodeKind::kScan:
-      placement = PlanScan(*node);
-      node->changelog = catalog_.Find(node->relation)->changelog;
+      placement = PlanScan(node);
       break;
     case NodeKind::kFilter:
       placement = Plan(node->inputs[0]);
@@ -203,6 +200,7 @@ Placement PhysicalPlanner::Plan(PlanPtr& node) {
       break;
     case NodeKind::kProject:
       placement = Plan(node->inputs[0]).Project(node->expressions);
+      SkipColumnChoice(*node);
       node->changelog = node->inputs[0]->changelog;
       for (const ExpressionPtr& expression : node->expressions) {
         CheckVolatile(*node, *expression, node->changelog == ChangelogMode::kAppend);
@@ -212,7 +210,7 @@ Placement PhysicalPlanner::Plan(PlanPtr& node) {
       placement.single = true;
       break;
     case NodeKind::kJoin:
-      placement = PlanJoin(*node);
+      placement = PlanJoin(node);
       break;
     case NodeKind::kAggregate:
       placement = PlanAggregate(node);
@@ -222,6 +220,9 @@ Placement PhysicalPlanner::Plan(PlanPtr& node) {
       break;
     case NodeKind::kNormalise:
       placement = PlanNormalise(*node);
+      break;
+    case NodeKind::kTable:
+      placement = PlanSourceTable(*node);
       break;
     default:
       break;
@@ -271,10 +272,7 @@ Status PhysicalPlanner::PlanSink(PlanNode& sink) {
     const bool append = sink.inputs[0]->changelog == ChangelogMode::kAppend;
     if (!ordered) Exchange(sink.inputs[0], placement, sink.key);
     if (!(ordered && (unique || append))) {
-      sink.inputs[0] = NewKeyed(NodeKind::kKeyOrder, sink.inputs[0], sink.key);
-      sink.inputs[0]->changelog = ChangelogMode::kUpsert;
-      placement.keys = {{sink.key, true}};
-      Record(*sink.inputs[0], placement);
+      OrderKeys(sink.inputs[0], placement, sink.key);
     }
   }
   sink.changelog = sink.inputs[0]->changelog;
@@ -282,8 +280,32 @@ Status PhysicalPlanner::PlanSink(PlanNode& sink) {
   return {};
 }
 
-}  // namespace
+std::vector<SinkError> PhysicalPlanner::Run(std::vector<PlanPtr>& unread) {
+  for (const PlanPtr& sink : sinks_) CountReads(*sink);
+  std::vector<PlanPtr> written;
+  for (size_t i = 0; i < sinks_.size(); ++i) {
+    const CatalogRelation& relation = *catalog_.Find(sinks_[i]->relation);
+    if (relation.kind == CatalogRelation::Kind::kTable) {
+      PlanWrites(relation);
+      continue;
+    }
+    error_.clear();
+    if (const Status planned = PlanSink(*sinks_[i]); !planned) errors_.push_back({sinks_[i], planned.error().message});
+    written.push_back(sinks_[i]);
+  }
+  for (const CatalogRelation& relation : catalog_.relations) {
+    const auto table = tables_.find(relation.name);
+    if (table != tables_.end() && table->second.written && table->second.reads == 0) {
+      unread.push_back(TableNode(relation));
+    }
+  }
+  sinks_ = std::move(written);
+  return std::move(errors_);
+}
 
-Status PlanPhysically(PlanPtr& sink, const Catalog& catalog) { return PhysicalPlanner(catalog).PlanSink(*sink); }
+std::vector<SinkError> PlanPhysically(std::vector<PlanPtr>& sinks, const Catalog& catalog,
+                                      std::vector<PlanPtr>& unread) {
+  return PhysicalPlanner(sinks, catalog).Run(unread);
+}
 
 }  // namespace weir

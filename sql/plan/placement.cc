@@ -106,7 +106,9 @@ bool Placement::OrderedBy(const std::vector<int>& key) const {
   if (single) return true;
   if (!source_order.empty() && IsSubset(source_order, key)) return true;
   return std::any_of(hashed.begin(), hashed.end(),
-                     [&](const std::vector<int>& columns) { return IsSubset(columns, key); });
+                     [&](const std::vector<int>& columns) { return IsSubset(columns, key); }) ||
+         std::any_of(bucketed.begin(), bucketed.end(),
+                     [&](const BucketedBy& by) { return IsSubset(by.columns, key); });
 }
 
 void Placement::TidyKeys() {
@@ -131,7 +133,7 @@ void Placement::TidyKeys() {
 Placement Placement::Project(const std::vector<ExpressionPtr>& expressions) const {
   std::vector<int> mapping;
   for (size_t i = 0; i < expressions.size(); ++i) {
-    const int column = expressions[i]->ColumnIndex();
+    const int column = expressions[i]->ForwardedColumn();
     if (column < 0) continue;
     if (mapping.size() <= static_cast<size_t>(column)) mapping.resize(static_cast<size_t>(column) + 1, -1);
     int& to = mapping[static_cast<size_t>(column)];
@@ -143,6 +145,7 @@ Placement Placement::Project(const std::vector<ExpressionPtr>& expressions) cons
   };
   widest(source_order);
   for (const auto& columns : hashed) widest(columns);
+  for (const BucketedBy& by : bucketed) widest(by.columns);
   for (const UniqueKey& key : keys) widest(key.columns);
   if (mapping.size() <= static_cast<size_t>(last + 1)) mapping.resize(static_cast<size_t>(last + 1), -1);
 
@@ -152,6 +155,10 @@ Placement Placement::Project(const std::vector<ExpressionPtr>& expressions) cons
   for (const std::vector<int>& columns : hashed) {
     std::vector<int> renumbered = Renumbered(columns, mapping);
     if (!renumbered.empty()) output.hashed.push_back(std::move(renumbered));
+  }
+  for (const BucketedBy& by : bucketed) {
+    std::vector<int> renumbered = Renumbered(by.columns, mapping);
+    if (!renumbered.empty()) output.bucketed.push_back({std::move(renumbered), by.buckets});
   }
   for (const UniqueKey& key : keys) {
     std::vector<int> renumbered = Renumbered(key.columns, mapping);
@@ -167,10 +174,18 @@ Placement JoinPlacement(const PlanNode& join, const Placement& left, const Place
   for (UniqueKey& key : keys.right) key.columns = Shifted(std::move(key.columns), left_width);
   Placement output;
   output.single = join.left_keys.empty();
-  if (!join.left_keys.empty()) {
-    // A row extended with NULL is in the task of the key of the side it comes from.
-    if (type != JoinType::kRight && type != JoinType::kFull) output.hashed.push_back(keys.left_columns);
-    if (type == JoinType::kInner || type == JoinType::kRight) output.hashed.push_back(keys.right_columns);
+  // A row extended with NULL is in the task of the key of the side it comes from.
+  const bool by_left = type != JoinType::kRight && type != JoinType::kFull;
+  const bool by_right = type == JoinType::kInner || type == JoinType::kRight;
+  if (join.strategy == JoinStrategy::kDelta) {
+    const auto bucketed = [&](const TableRef& table, int shift) {
+      output.bucketed.push_back({Shifted(table.bucket_columns, shift), table.buckets});
+    };
+    if (by_left) bucketed(join.left_table, 0);
+    if (by_right) bucketed(join.right_table, left_width);
+  } else if (!join.left_keys.empty()) {
+    if (by_left) output.hashed.push_back(keys.left_columns);
+    if (by_right) output.hashed.push_back(keys.right_columns);
   }
   if (LeftColumnsOnly(type)) {
     output.keys = left.keys;
@@ -180,6 +195,45 @@ Placement JoinPlacement(const PlanNode& join, const Placement& left, const Place
   }
   output.TidyKeys();
   return output;
+}
+
+std::vector<UniqueKey> LogicalKeys(const PlanNode& node, const Catalog& catalog) {
+  Placement placement;
+  switch (node.kind) {
+    case NodeKind::kScan: {
+      const CatalogRelation& relation = *catalog.Find(node.relation);
+      if (relation.changelog == ChangelogMode::kAppend || relation.primary_key.empty()) return {};
+      std::vector<int> places(relation.schema.size(), -1);
+      for (size_t i = 0; i < node.scan_columns.size(); ++i) {
+        places[static_cast<size_t>(node.scan_columns[i])] = static_cast<int>(i);
+      }
+      std::vector<int> key = Renumbered(relation.primary_key, places);
+      return key.empty() ? std::vector<UniqueKey>{} : std::vector<UniqueKey>{{std::move(key), true}};
+    }
+    case NodeKind::kFilter:
+    case NodeKind::kExchange:
+    case NodeKind::kKeyOrder:
+      return LogicalKeys(*node.inputs[0], catalog);
+    case NodeKind::kProject:
+      placement.keys = LogicalKeys(*node.inputs[0], catalog);
+      return placement.Project(node.expressions).keys;
+    case NodeKind::kJoin: {
+      Placement right;
+      placement.keys = LogicalKeys(*node.inputs[0], catalog);
+      right.keys = LogicalKeys(*node.inputs[1], catalog);
+      return JoinPlacement(node, placement, right).keys;
+    }
+    case NodeKind::kAggregate:
+      return {{Iota(node.group_columns.size()), true}};
+    case NodeKind::kNormalise:
+    case NodeKind::kTable:
+      return {{node.key, true}};
+    case NodeKind::kUnion:
+    case NodeKind::kSink:
+    case NodeKind::kValues:
+      break;
+  }
+  return {};
 }
 
 }  // namespace weir

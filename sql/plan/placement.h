@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "sql/plan/catalog.h"
 #include "sql/plan/plan.h"
 
 namespace weir {
@@ -14,8 +15,18 @@ struct UniqueKey {
   bool operator==(const UniqueKey&) const = default;
 };
 
+// Rows are in the task of the bucket of these columns.  That is another function than the hash of an exchange: two
+// streams meet only where both were spread by the same columns and the same function.
+struct BucketedBy {
+  std::vector<int> columns;
+  int buckets = 0;
+
+  bool operator==(const BucketedBy&) const = default;
+};
+
 struct Placement {
   std::vector<std::vector<int>> hashed;  // alternatives; each in the order in which the exchange hashed
+  std::vector<BucketedBy> bucketed;      // the same, by bucket
   std::vector<int> source_order;
   bool single = false;
   std::vector<UniqueKey> keys;  // smallest first
@@ -30,5 +41,8 @@ struct Placement {
 
 // Of the output of a join whose inputs (behind their exchanges) are placed so.
 Placement JoinPlacement(const PlanNode& join, const Placement& left, const Placement& right);
+
+// The unique keys of the collapsed result of a tree that has no exchanges yet, smallest first; `strict` means nothing.
+std::vector<UniqueKey> LogicalKeys(const PlanNode& node, const Catalog& catalog);
 
 }  // namespace weir

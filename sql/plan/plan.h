@@ -46,11 +46,19 @@ enum class NodeKind {
 
 // A table of the table store, as a kTable node or an input of a delta join holds it.  Its columns are those of the
 // node, or of the rows that reach the join on that side.
+enum class TableKind {
+  kDeclared,   // in the job file
+  kAutomatic,  // of a source with a primary key, for a delta join
+  kIndex,      // the rows of a table, by other columns
+  kInternal,   // the result of a join or an aggregate below a delta join
+};
+
 struct TableRef {
   std::string name;                 // "orders", "orders[user_id]", "join-1.left"; unique in the job
   std::vector<int> bucket_columns;  // columns of the node's (of the join input's) schema, in the order of the hash
   int buckets = 0;
   bool declared = false;  // in the job file
+  TableKind kind = TableKind::kAutomatic;
 };
 
 struct PlanNode;
@@ -68,6 +76,7 @@ struct PlanNode {
   // Columns by which changes are distributed over tasks (all changes of equal values come from one task, in order).
   // Empty with `single` = all from one task; empty without = unknown (per source partition).
   std::vector<int> distribution;
+  int distribution_buckets = 0;  // > 0: by the bucket of these columns out of so many, not by their hash
   bool single = false;
 
   // kScan
@@ -85,6 +94,7 @@ struct PlanNode {
   JoinType join_type = JoinType::kInner;
   JoinStrategy strategy = JoinStrategy::kRegular;
   std::string strategy_reason;  // why not delta, with what to change
+  std::string mixed_keys;       // an equality whose sides have different types, in words; empty when there is none
   std::vector<int> left_keys;
   std::vector<int> right_keys;
   std::vector<bool> null_safe;
@@ -93,7 +103,8 @@ struct PlanNode {
   ChangelogMode left_mode = ChangelogMode::kAppend;
   ChangelogMode right_mode = ChangelogMode::kAppend;
   // Strategy kDelta: the table of each side's rows; without a name otherwise.  Both have the same pairs as bucket columns
-  // and the same count.  The rows of a side are keyed by its keys and left_unique/right_unique.
+  // and the same count.  The rows of a side are keyed by its keys and left_unique/right_unique; where that is empty
+  // (a key that holds only at barriers) they are a multiset as in a regular join: keyed by all columns, and counted.
   TableRef left_table;
   TableRef right_table;
 
@@ -116,6 +127,7 @@ struct PlanNode {
   Batch values;
 
   // Position in the job file's query (1-based line and column within the query text), for messages.
+  size_t query = 0;  // index
   int line = 0;
   int column = 0;
 };

@@ -1,8 +1,9 @@
 // The steps from the text of a job's queries to its plan:
 //   1. parse every query, define the views in order, bind the INSERTs (errors of all are collected);
-//   2. per INSERT: push filters, extract join keys, choose where a normalise is needed, prune columns;
-//   3. over all: one list of columns a source; then per INSERT: merge projects, exchanges and properties;
-//   4. over all: share equal subplans, give ids.
+//   2. per INSERT: push filters, extract join keys; over all: choose the joins that read tables;
+//   3. per INSERT: choose where a normalise is needed, prune columns;
+//   4. over all: one list of columns a source; per INSERT: merge projects; over all: exchanges, tables and properties;
+//   5. over all: share equal subplans, give ids and names.
 
 #include "sql/plan/planner.h"
 
@@ -20,7 +21,7 @@ namespace {
 class JobPlanner {
  public:
   JobPlanner(const std::vector<QueryText>& queries, const Catalog& catalog, const PlannerOptions& options)
-      : queries_(queries), catalog_(catalog), binder_(catalog, options, outcome_.errors) {}
+      : queries_(queries), catalog_(catalog), options_(options), binder_(catalog, options, outcome_.errors) {}
 
   PlanOutcome Run() {
     BindAll();
@@ -31,7 +32,7 @@ class JobPlanner {
     std::stable_sort(outcome_.errors.begin(), outcome_.errors.end(), [](const QueryError& a, const QueryError& b) {
       return std::tie(a.query, a.line, a.column) < std::tie(b.query, b.line, b.column);
     });
-    if (outcome_.errors.empty()) outcome_.plan.sinks = std::move(sinks_);
+    if (!outcome_.errors.empty()) outcome_.plan = {};
     return std::move(outcome_);
   }
 
@@ -50,36 +51,42 @@ class JobPlanner {
         binder_.DefineView(parsed.statement, i, source);
       } else if (PlanPtr sink = binder_.BindInsert(parsed.statement, i, source)) {
         sinks_.push_back(std::move(sink));
-        sink_queries_.push_back(i);
       }
     }
   }
 
   void Optimise() {
+    for (PlanPtr& sink : sinks_) sink = ExtractJoinKeys(PushFilters(sink));
+    CheckTables(sinks_, catalog_, outcome_.errors);
+    ChooseJoins(sinks_, catalog_, options_.join, outcome_.errors);
+    if (!outcome_.errors.empty()) return;
     for (PlanPtr& sink : sinks_) {
-      sink = ExtractJoinKeys(PushFilters(sink));
       InsertNormalise(sink, catalog_);
       PruneColumns(sink, catalog_);
     }
     UnifyScans(sinks_, catalog_);
-    for (size_t i = 0; i < sinks_.size(); ++i) {
-      sinks_[i] = Tidy(sinks_[i]);
-      if (const Status planned = PlanPhysically(sinks_[i], catalog_); !planned) {
-        outcome_.errors.push_back({sink_queries_[i], sinks_[i]->line, sinks_[i]->column, planned.error().message});
-      }
+    for (PlanPtr& sink : sinks_) sink = Tidy(sink);
+    std::vector<PlanPtr> unread;
+    for (const SinkError& error : PlanPhysically(sinks_, catalog_, unread)) {
+      outcome_.errors.push_back({error.sink->query, error.sink->line, error.sink->column, error.message});
     }
     if (!outcome_.errors.empty()) return;
-    ShareEqualSubplans(sinks_);
-    AssignIds(sinks_);
+    std::vector<PlanPtr> roots = sinks_;
+    roots.insert(roots.end(), unread.begin(), unread.end());
+    ShareEqualSubplans(roots);
+    AssignIds(roots, catalog_);
+    const auto first_unread = roots.begin() + static_cast<std::ptrdiff_t>(sinks_.size());
+    outcome_.plan.sinks.assign(roots.begin(), first_unread);
+    outcome_.plan.tables_unread.assign(first_unread, roots.end());
   }
 
   const std::vector<QueryText>& queries_;
   const Catalog& catalog_;
+  const PlannerOptions& options_;
   PlanOutcome outcome_;
   Binder binder_;
   std::vector<std::unique_ptr<SourceText>> sources_;
   std::vector<PlanPtr> sinks_;
-  std::vector<size_t> sink_queries_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "sql/plan/nodes.h"
+#include "sql/plan/placement.h"
 #include "sql/plan/rules.h"
 
 namespace weir {
@@ -40,6 +41,7 @@ class Pruner {
       case NodeKind::kUnion:
         return PruneUnion(*node, needed);
       case NodeKind::kNormalise:
+      case NodeKind::kTable:
         return PruneNormalise(*node, needed);
       default:
         break;
@@ -127,6 +129,13 @@ class Pruner {
         right.insert(column - left_width);
       }
     }
+    // A table finds its rows by their key.
+    if (node.strategy == JoinStrategy::kDelta) {
+      for (size_t side = 0; side < 2; ++side) {
+        const std::vector<UniqueKey> keys = LogicalKeys(*node.inputs[side], catalog_);
+        if (!keys.empty()) AddAll(keys.front().columns, side == 0 ? left : right);
+      }
+    }
     const Mapping left_mapping = PruneExactly(node.inputs[0], left);
     const Mapping right_mapping = PruneExactly(node.inputs[1], right);
     const int new_width = static_cast<int>(node.inputs[0]->schema->size());
@@ -186,17 +195,13 @@ class Pruner {
     AddAll(node.key, below);
     const Mapping mapping = Prune(node.inputs[0], below);
     node.key = Mapped(node.key, mapping);
+    if (node.kind == NodeKind::kTable) node.table.bucket_columns = Mapped(node.table.bucket_columns, mapping);
     RefreshSchema(node);
     return mapping;
   }
 
   const Catalog& catalog_;
 };
-
-void CollectScans(PlanPtr& node, std::map<std::string, std::vector<PlanPtr*>>& scans) {
-  if (node->kind == NodeKind::kScan) scans[node->relation].push_back(&node);
-  for (PlanPtr& input : node->inputs) CollectScans(input, scans);
-}
 
 }  // namespace
 
@@ -212,23 +217,6 @@ void PruneColumns(PlanPtr& sink, const Catalog& catalog) {
   }
   sink->inputs[0] = std::move(exact);
   RefreshSchema(*sink);
-}
-
-void UnifyScans(std::vector<PlanPtr>& sinks, const Catalog& catalog) {
-  std::map<std::string, std::vector<PlanPtr*>> scans;
-  for (PlanPtr& sink : sinks) CollectScans(sink, scans);
-  for (auto& [relation, places] : scans) {
-    ColumnSet columns;
-    for (PlanPtr* scan : places) AddAll((*scan)->scan_columns, columns);
-    const std::vector<int> all(columns.begin(), columns.end());
-    for (PlanPtr* scan : places) {
-      std::vector<int> wanted;
-      for (const int column : (*scan)->scan_columns) {
-        wanted.push_back(static_cast<int>(std::find(all.begin(), all.end(), column) - all.begin()));
-      }
-      *scan = SelectColumns(NewScan(*catalog.Find(relation), all), wanted);
-    }
-  }
 }
 
 }  // namespace weir

@@ -8,6 +8,7 @@
 
 #include "sql/plan/catalog.h"
 #include "sql/plan/plan.h"
+#include "sql/plan/planner.h"
 
 namespace weir {
 
@@ -22,17 +23,30 @@ PlanPtr PushFilters(PlanPtr plan);
 // and cast to the common type of both sides).
 PlanPtr ExtractJoinKeys(PlanPtr plan);
 
+// --- join_choice.cc --------------------------------------------------------------------------------------------------
+// Decides for every join whether its rows are in tables or in its own state, and says why.  A join that the job wants as
+// a delta join and that cannot be one is an error at its place.
+void ChooseJoins(std::vector<PlanPtr>& sinks, const Catalog& catalog, JoinOption option,
+                 std::vector<QueryError>& errors);
+
+// --- table_order.cc --------------------------------------------------------------------------------------------------
+// Reports tables that are read and that no INSERT writes, and INSERTs that form a cycle.  `sinks`: all INSERTs.
+void CheckTables(const std::vector<PlanPtr>& sinks, const Catalog& catalog, std::vector<QueryError>& errors);
+
 // --- changelog.cc ----------------------------------------------------------------------------------------------------
 // The key of a stream that still replaces rows by key here (an upsert source with only projects and filters behind it
 // that leave its key and its order alone); empty when there is none.
 std::optional<std::vector<int>> UpsertKey(const PlanNode& node, const Catalog& catalog);
-// Puts a normalise behind every upsert source whose consumer needs the row that was replaced.
+// Puts a normalise behind every upsert source whose consumer needs the row that was replaced; where that is a delta join,
+// a table of the source's rows.
 void InsertNormalise(PlanPtr& sink, const Catalog& catalog);
 
 // --- prune_columns.cc ------------------------------------------------------------------------------------------------
 // Drops columns and aggregate calls nobody reads, down to the scans; puts a project before joins, aggregates and unions
 // that would carry more than they need.
 void PruneColumns(PlanPtr& sink, const Catalog& catalog);
+
+// --- unify_scans.cc --------------------------------------------------------------------------------------------------
 // One list of columns for all scans of a relation, so that a source is read once.
 void UnifyScans(std::vector<PlanPtr>& sinks, const Catalog& catalog);
 
@@ -43,8 +57,11 @@ PlanPtr Tidy(PlanPtr plan);
 ExpressionPtr Substitute(const ExpressionPtr& expression, const std::vector<ExpressionPtr>& replacements);
 
 // --- share.cc --------------------------------------------------------------------------------------------------------
-// Makes one node of equal subtrees, over all sinks, and gives every node its id.
-void ShareEqualSubplans(std::vector<PlanPtr>& sinks);
-void AssignIds(const std::vector<PlanPtr>& sinks);
+// Makes one node of equal subtrees, over all sinks and tables that nobody reads.
+void ShareEqualSubplans(std::vector<PlanPtr>& roots);
+
+// --- names.cc --------------------------------------------------------------------------------------------------------
+// Gives every node its id and every table its name; `catalog` says which names are taken.
+void AssignIds(const std::vector<PlanPtr>& roots, const Catalog& catalog);
 
 }  // namespace weir

@@ -1,8 +1,5 @@
 #include <map>
-#include <set>
 
-#include "sql/plan/node_text.h"
-#include "sql/plan/nodes.h"
 #include "sql/plan/rules.h"
 
 namespace weir {
@@ -22,6 +19,12 @@ bool IsDeterministic(const PlanNode& node) {
   return true;
 }
 
+void Append(const TableRef& table, std::string& out) {
+  out += std::to_string(table.name.size()) + ":" + table.name + (table.declared ? "d" : "i") +
+         std::to_string(table.buckets);
+  Append(table.bucket_columns, out);
+}
+
 // Equal texts mean equal operators over the same inputs.
 std::string Fingerprint(const PlanNode& node) {
   std::string text = std::to_string(static_cast<int>(node.kind)) + "|" + node.relation + "|";
@@ -34,7 +37,13 @@ std::string Fingerprint(const PlanNode& node) {
   Append(node.right_unique, text);
   Append(node.group_columns, text);
   for (const bool null_safe : node.null_safe) text += null_safe ? "n" : "e";
-  text += "|" + std::to_string(static_cast<int>(node.join_type)) + "|";
+  text += "|" + std::to_string(static_cast<int>(node.join_type)) + "|" +
+          std::to_string(static_cast<int>(node.strategy)) + "|" + std::to_string(node.buckets) + "|";
+  if (node.kind == NodeKind::kJoin) {
+    Append(node.left_table, text);
+    Append(node.right_table, text);
+  }
+  if (node.kind == NodeKind::kTable) Append(node.table, text);
   if (node.condition != nullptr) text += node.condition->Signature();
   for (const ExpressionPtr& expression : node.expressions) text += ";" + expression->Signature();
   for (const AggregateCall& call : node.calls) {
@@ -45,50 +54,31 @@ std::string Fingerprint(const PlanNode& node) {
   return text;
 }
 
-PlanPtr Share(const PlanPtr& node, std::map<std::string, PlanPtr>& known) {
-  for (PlanPtr& input : node->inputs) input = Share(input, known);
-  if (node->kind == NodeKind::kSink || node->kind == NodeKind::kValues || !IsDeterministic(*node)) return node;
-  return known.emplace(Fingerprint(*node), node).first->second;
-}
-
-// The relation that a normalise completes.
-std::string RelationBelow(const PlanNode& node) {
-  const PlanNode* below = &node;
-  while (below->kind != NodeKind::kScan && !below->inputs.empty()) below = below->inputs[0].get();
-  return below->relation;
-}
-
-class IdGiver {
+class Sharing {
  public:
-  void Visit(const PlanPtr& node) {
-    if (!visited_.insert(node.get()).second) return;
-    for (const PlanPtr& input : node->inputs) Visit(input);
-    const std::string word = KindName(node->kind);
-    if (node->kind == NodeKind::kScan || node->kind == NodeKind::kSink || node->kind == NodeKind::kNormalise) {
-      const std::string id = word + "-" + (node->kind == NodeKind::kNormalise ? RelationBelow(*node) : node->relation);
-      const int number = ++named_[id];
-      node->id = number == 1 ? id : id + "-" + std::to_string(number);
-    } else {
-      node->id = word + "-" + std::to_string(++numbered_[word]);
-    }
+  PlanPtr Share(const PlanPtr& node) {
+    // A declared table is one node already, below all that read it.
+    if (const auto seen = shared_.find(node.get()); seen != shared_.end()) return seen->second;
+    for (PlanPtr& input : node->inputs) input = Share(input);
+    const bool alone =
+        node->kind == NodeKind::kSink || node->kind == NodeKind::kValues || !IsDeterministic(*node);
+    const PlanPtr shared = alone ? node : known_.emplace(Fingerprint(*node), node).first->second;
+    shared_.emplace(node.get(), shared);
+    kept_.push_back(node);
+    return shared;
   }
 
  private:
-  std::set<const PlanNode*> visited_;
-  std::map<std::string, int> named_;
-  std::map<std::string, int> numbered_;
+  std::map<std::string, PlanPtr> known_;
+  std::map<const PlanNode*, PlanPtr> shared_;
+  std::vector<PlanPtr> kept_;  // so that no address is used for two nodes
 };
 
 }  // namespace
 
-void ShareEqualSubplans(std::vector<PlanPtr>& sinks) {
-  std::map<std::string, PlanPtr> known;
-  for (PlanPtr& sink : sinks) sink = Share(sink, known);
-}
-
-void AssignIds(const std::vector<PlanPtr>& sinks) {
-  IdGiver giver;
-  for (const PlanPtr& sink : sinks) giver.Visit(sink);
+void ShareEqualSubplans(std::vector<PlanPtr>& roots) {
+  Sharing sharing;
+  for (PlanPtr& root : roots) root = sharing.Share(root);
 }
 
 }  // namespace weir

@@ -38,7 +38,12 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"SELECT a.id FROM t a WHERE t.v = 1", "1:44: table t is not in FROM"},
         Wrong{"SELECT * FROM ups", "1:31: ups is a sink"},
         Wrong{"SELECT w FROM t JOIN u USING (w)", "1:33: column w of USING does not exist on the left side"},
-        Wrong{"SELECT id, id FROM t", "1:13: column id appears twice in the output; give one an alias"},
+        Wrong{"SELECT id, id FROM t", "1:28: column id appears twice in the output; give one an alias"},
+        Wrong{"SELECT id, k, v AS id FROM t", "1:31: column id appears twice in the output"},
+        Wrong{"SELECT *, id FROM t", "1:27: column id appears twice in the output"},
+        Wrong{"SELECT id, id FROM t UNION ALL SELECT id, v FROM t", "1:28: column id appears twice in the output"},
+        Wrong{"SELECT -k AS x FROM t", "1:24: the operator - takes a number, and this is a string"},
+        Wrong{"SELECT 1e400 AS x FROM t", "1:24: the number 1e400 is out of the range of double"},
         Wrong{"SELECT * FROM t AS a (x, y, z, zz, zzz)", "1:31: a has 4 columns, and 5 names are given"}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -92,7 +97,7 @@ TEST(BindTest, ErrorsOfAllQueriesAreReportedTogether) {
       "1:24: column idd does not exist; did you mean id?\n"
       "1:29: column vv does not exist; did you mean v?\n"
       "query 1 1:13: sink outt does not exist; did you mean out?\n"
-      "query 2 1:13: t is a source; INSERT INTO takes a sink");
+      "query 2 1:13: t is a source; INSERT INTO takes a sink or a table");
 }
 
 TEST(BindTest, InsertNamesTheColumnsOfTheOutput) {

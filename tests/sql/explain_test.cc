@@ -18,13 +18,21 @@ using testing::PlanQueries;
 struct Golden {
   const char* name;
   std::vector<std::string> queries;
+  bool delta = false;  // over the catalog with tables, join: delta
 };
+
+PlanOutcome PlanOf(const Golden& golden) {
+  PlannerOptions options;
+  if (!golden.delta) return PlanQueries(golden.queries, options);
+  options.join = JoinOption::kDelta;
+  return PlanQueries(golden.queries, options, testing::TableCatalog());
+}
 
 class GoldenExplainTest : public ::testing::TestWithParam<Golden> {};
 
 TEST_P(GoldenExplainTest, IsAsWritten) {
-  const PlanOutcome outcome = PlanQueries(GetParam().queries);
-  ASSERT_TRUE(outcome.errors.empty()) << Errors(GetParam().queries);
+  const PlanOutcome outcome = PlanOf(GetParam());
+  ASSERT_TRUE(outcome.errors.empty()) << outcome.errors.front().message;
   std::string text;
   for (const std::string& query : GetParam().queries) text += "-- " + query + "\n";
   text += "\n" + ExplainText(outcome.plan);
@@ -105,6 +113,46 @@ INSTANTIATE_TEST_SUITE_P(
                {"INSERT INTO out SELECT * FROM orders", "INSERT INTO ups SELECT * FROM orders WHERE amount > 5",
                 "INSERT INTO ups SELECT * FROM orders"}},
         Golden{"values", {"INSERT INTO out SELECT a, b FROM (VALUES (1, 'a'), (2, NULL)) AS x (a, b) WHERE a > 1"}}));
+
+const char* const kOrders = "INSERT INTO ot SELECT * FROM orders";
+const char* const kVisits = "INSERT INTO vt SELECT * FROM visits";
+
+INSTANTIATE_TEST_SUITE_P(
+    Tables, GoldenExplainTest,
+    ::testing::Values(
+        Golden{"delta_sources",
+               {"INSERT INTO out SELECT o.order_id, o.amount, v.channel FROM orders o JOIN visits v ON o.user_id = "
+                "v.user_id AND o.ds = v.ds"},
+               true},
+        Golden{"delta_tables",
+               {kOrders, kVisits,
+                "INSERT INTO out SELECT o.order_id, o.amount, v.channel FROM ot o LEFT JOIN vt v ON o.user_id = v.user_id "
+                "AND o.ds = v.ds AND o.ts > v.ts"},
+               true},
+        Golden{"delta_indexes",
+               {kOrders, kVisits,
+                "INSERT INTO out SELECT o.order_id, v.page FROM ot o JOIN vt v ON o.user_id = v.user_id AND o.ds = v.ds "
+                "WHERE v.channel = 'app'",
+                "INSERT INTO out SELECT order_id FROM ot WHERE amount > 5"},
+               true},
+        Golden{"delta_results",
+               {"INSERT INTO out SELECT l.id, s.n, r.w FROM l JOIN r ON l.k = r.k JOIN (SELECT user_id, count(*) AS n "
+                "FROM orders GROUP BY user_id) s ON s.user_id = r.w"},
+               true},
+        Golden{"delta_outside_key",
+               {"INSERT INTO out SELECT o.order_id, r.w FROM orders o JOIN r ON o.amount::text = r.w::text"},
+               true},
+        Golden{"table_unread", {"INSERT INTO users (id, name) SELECT id, k::text FROM l"}, true}));
+
+TEST(ExplainTest, JsonListsTheTables) {
+  const PlanOutcome outcome = PlanOf({"", {"INSERT INTO out SELECT x.v AS a, y.v AS b FROM l x JOIN l y ON x.k = y.k"}, true});
+  const nlohmann::json json = nlohmann::json::parse(ExplainJson(outcome.plan));
+  ASSERT_EQ(json["tables"].size(), 2u);
+  EXPECT_EQ(json["tables"][1]["name"], "l.2");
+  EXPECT_EQ(json["tables"][1]["kind"], "automatic");
+  EXPECT_EQ(json["tables"][1]["bucket_key"], nlohmann::json({"k"}));
+  EXPECT_EQ(json["tables"][1]["key"], nlohmann::json({"id", "k"}));
+}
 
 TEST(ExplainTest, JsonNamesEveryOperatorOnce) {
   const PlanOutcome outcome = PlanQueries({"INSERT INTO out SELECT x.v AS a, y.v AS b FROM l x JOIN l y ON x.k = y.k"});

@@ -240,16 +240,6 @@ TEST(SinkTest, SeveralRowsOfAKeyAreOrderedWithoutAnExchange) {
             "sink-by_id(key-order-1(project-1(join-1(exchange-1(scan-t), exchange-2(scan-u)))))");
 }
 
-TEST(DeltaTest, IsRefusedAtEveryJoin) {
-  PlannerOptions options;
-  options.join = JoinOption::kDelta;
-  const std::string errors =
-      Errors({"INSERT INTO out SELECT l.id FROM l\nJOIN r ON l.k = r.k\n  LEFT JOIN u ON u.id = l.id"}, options);
-  EXPECT_THAT(errors, HasSubstr("2:1: this join cannot be a delta join"));
-  EXPECT_THAT(errors, HasSubstr("3:8: this join cannot be a delta join"));
-  EXPECT_EQ(Errors({"INSERT INTO out SELECT id FROM t"}, options), "");
-}
-
 TEST(SinkTest, IdsDoNotDependOnTheRun) {
   const std::vector<std::string> queries = {"INSERT INTO out SELECT l.id FROM l JOIN r ON l.k = r.k",
                                             "INSERT INTO out SELECT k, count(*) AS n FROM t GROUP BY k"};

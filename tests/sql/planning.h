@@ -35,6 +35,18 @@ inline CatalogRelation Sink(std::string name, bool upsert, std::vector<std::stri
   return relation;
 }
 
+inline CatalogRelation Table(std::string name, const std::vector<TestColumn>& columns, std::vector<int> primary_key,
+                             std::vector<int> bucket_key, int buckets = 8) {
+  CatalogRelation relation = Source(std::move(name), ChangelogMode::kFull, columns, std::move(primary_key));
+  relation.kind = CatalogRelation::Kind::kTable;
+  std::vector<Field> fields = relation.schema.fields();
+  for (const int column : relation.primary_key) fields[static_cast<size_t>(column)].nullable = false;
+  relation.schema = Schema(std::move(fields));
+  relation.bucket_key = std::move(bucket_key);
+  relation.buckets = buckets;
+  return relation;
+}
+
 // orders and visits are upsert sources, l and r full changelogs with the key id, bag a full changelog without a key, t,
 // u and n (every number type) append only, kd full with deletes that carry the key only.
 inline Catalog TestCatalog() {
@@ -76,16 +88,44 @@ inline Catalog TestCatalog() {
   return catalog;
 }
 
-inline PlanOutcome PlanQueries(const std::vector<std::string>& queries, PlannerOptions options = {}) {
+// The same with tables: ot and vt take orders and visits, users has the key id, pages the key id and a user.
+inline Catalog TableCatalog() {
+  Catalog catalog = TestCatalog();
+  const std::vector<CatalogRelation> tables = {
+      Table("ot",
+            {{"order_id", "bigint"},
+             {"user_id", "bigint"},
+             {"ds", "string"},
+             {"amount", "decimal(12,2)"},
+             {"ts", "timestamp(3)"}},
+            {1, 2, 0}, {1}),
+      Table("vt",
+            {{"visit_id", "bigint"},
+             {"user_id", "bigint"},
+             {"ds", "string"},
+             {"channel", "string"},
+             {"page", "string"},
+             {"ts", "timestamp(3)"}},
+            {1, 2, 0}, {1}),
+      Table("users", {{"id", "bigint"}, {"name", "string"}, {"city", "string"}}, {0}, {0}),
+      Table("pages", {{"id", "bigint"}, {"user_id", "bigint"}, {"url", "string"}}, {0}, {0}),
+  };
+  catalog.relations.insert(catalog.relations.end(), tables.begin(), tables.end());
+  return catalog;
+}
+
+inline PlanOutcome PlanQueries(const std::vector<std::string>& queries, PlannerOptions options = {},
+                               const Catalog& catalog = TestCatalog()) {
   std::vector<QueryText> texts;
   for (const std::string& query : queries) texts.push_back({query, ""});
-  return PlanJob(texts, TestCatalog(), options);
+  return PlanJob(texts, catalog, options);
 }
 
 // "1:24: message", one a line; queries behind the first have their number in front.
-inline std::string Errors(const std::vector<std::string>& queries, PlannerOptions options = {}) {
+inline std::string Errors(const std::vector<std::string>& queries, PlannerOptions options = {},
+                          const Catalog& catalog = TestCatalog()) {
   std::string text;
-  for (const QueryError& error : PlanQueries(queries, options).errors) {
+  for (const QueryError& error : PlanQueries(queries, options, catalog).errors) {
     if (!text.empty()) text += "\n";
     if (error.query > 0) text += "query " + std::to_string(error.query) + " ";
     text += std::to_string(error.line) + ":" + std::to_string(error.column) + ": " + error.message;
@@ -113,8 +153,10 @@ inline PlanPtr Find(const PlanPtr& node, const std::string& id) {
   return nullptr;
 }
 inline PlanPtr Find(const PlanOutcome& outcome, const std::string& id) {
-  for (const PlanPtr& sink : outcome.plan.sinks) {
-    if (PlanPtr found = Find(sink, id)) return found;
+  for (const auto* roots : {&outcome.plan.sinks, &outcome.plan.tables_unread}) {
+    for (const PlanPtr& root : *roots) {
+      if (PlanPtr found = Find(root, id)) return found;
+    }
   }
   return nullptr;
 }
