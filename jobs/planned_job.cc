@@ -4,6 +4,7 @@
 #include <glob.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -13,20 +14,32 @@
 namespace weir {
 namespace {
 
-bool MatchesAFile(const std::string& pattern) {
+enum class Match { kNothing, kOnlyFolders, kFiles };
+
+Match MatchFiles(const std::string& pattern) {
   glob_t found{};
-  const bool matches = ::glob(pattern.c_str(), 0, nullptr, &found) == 0 && found.gl_pathc > 0;
+  Match match = Match::kNothing;
+  const bool any = ::glob(pattern.c_str(), 0, nullptr, &found) == 0;
+  for (size_t i = 0; any && i < found.gl_pathc && match != Match::kFiles; ++i) {
+    std::error_code ignored;
+    match = std::filesystem::is_directory(found.gl_pathv[i], ignored) ? Match::kOnlyFolders : Match::kFiles;
+  }
   ::globfree(&found);
-  return matches;
+  return match;
+}
+
+void CheckInputFiles(const SourceDeclaration& source, Diagnostics& out) {
+  const Match match = MatchFiles(source.path);
+  if (match == Match::kNothing) out.Add(source.path_position, fmt::format("no file matches {}", source.path));
+  if (match != Match::kOnlyFolders) return;
+  out.Add(source.path_position, fmt::format("{} is a folder; write {}/* for the files in it", source.path, source.path));
 }
 
 void CheckSources(const JobFile& file, InputCheck inputs, Diagnostics& out) {
   for (const SourceDeclaration& source : file.sources) {
     const bool reads_files =
         source.connector == SourceConnector::kFile && inputs == InputCheck::kFiles && !source.path.empty();
-    if (reads_files && !MatchesAFile(source.path)) {
-      out.Add(source.path_position, fmt::format("no file matches {}", source.path));
-    }
+    if (reads_files) CheckInputFiles(source, out);
     if (source.connector == SourceConnector::kGenerator || !source.sound) continue;
     std::vector<int> all;
     for (size_t i = 0; i < source.columns.size(); ++i) all.push_back(static_cast<int>(i));
@@ -68,6 +81,9 @@ bool NamesUnsound(const JobFile& file, const std::string& sql) {
 JobPlan PlanQueries(const JobFile& file, Diagnostics& out) {
   std::vector<QueryText> queries;
   for (const QueryDeclaration& query : file.queries) queries.push_back({query.sql, query.name});
+  if (!std::all_of(file.queries.begin(), file.queries.end(), [](const auto& query) { return query.sound; })) {
+    return {};  // others may read the view that it defines
+  }
   PlannerOptions options;
   options.join = file.options.join;
   options.time_zone = file.options.time_zone;
@@ -79,7 +95,7 @@ JobPlan PlanQueries(const JobFile& file, Diagnostics& out) {
     }
     const QueryDeclaration& query = file.queries[error.query];
     if (NamesUnsound(file, query.sql)) continue;
-    out.Add(PositionInFile(file.text, query.position, query.sql, error.line, error.column), error.message);
+    out.Add(PositionOfQuery(file, query, error.line, error.column), error.message);
   }
   return std::move(outcome.plan);
 }
@@ -122,6 +138,10 @@ Checked<PlannedJob> PlanJobText(const std::string& path, const std::string& text
 }
 
 Checked<PlannedJob> PlanJobFile(const std::string& path, const JobFileOptions& options, InputCheck inputs) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    return tl::unexpected(std::vector<Error>{ConfigError("is a folder, not a job file", path)});
+  }
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file) text << file.rdbuf();

@@ -41,10 +41,11 @@ const char* StatusOf(const Checkpoint& checkpoint) {
   return checkpoint.manifest.finished ? "finished" : "complete";
 }
 
-std::string TimeText(Micros time) {
-  if (time == 0) return "-";
+// A prepared checkpoint has not recorded its time yet.
+std::string TriggerText(const Checkpoint& checkpoint) {
+  if (!checkpoint.complete) return "-";
   std::string text;
-  AppendTimestamp(time, 3, 'T', text);
+  AppendTimestamp(checkpoint.figures.trigger_time, 3, 'T', text);
   return text + "Z";
 }
 
@@ -84,7 +85,7 @@ Json CheckpointJson(const Checkpoint& checkpoint) {
 std::string CheckpointText(const Checkpoint& checkpoint) {
   const CheckpointFigures& figures = checkpoint.figures;
   std::string text = fmt::format("checkpoint {} ({})\n", figures.id, StatusOf(checkpoint));
-  text += fmt::format("  triggered     {}\n", TimeText(figures.trigger_time));
+  text += fmt::format("  triggered     {}\n", TriggerText(checkpoint));
   text += fmt::format("  end to end    {:.1f} ms (start delay {:.1f}, alignment {:.1f}, sync {:.1f}, async {:.1f})\n",
                       figures.end_to_end_ms, figures.start_delay_ms, figures.alignment_ms, figures.sync_ms,
                       figures.async_ms);
@@ -128,7 +129,7 @@ int ListCheckpointsOf(const CheckpointsVerb& verb) {
     list.push_back(FiguresJson(*checkpoint));
     const CheckpointFigures& figures = checkpoint->figures;
     text += fmt::format("{:>8}  {:<9} {:<24} {:>9.1f} ms {:>12} {:>12}\n", epoch, StatusOf(*checkpoint),
-                        TimeText(figures.trigger_time), figures.end_to_end_ms, FormatSize(figures.full_bytes),
+                        TriggerText(*checkpoint), figures.end_to_end_ms, FormatSize(figures.full_bytes),
                         FormatSize(figures.incremental_bytes));
   }
   fmt::print("{}", verb.format == TextFormat::kJson ? list.dump(2) + "\n" : text);

@@ -21,11 +21,29 @@ CLI::Option* AddOverrides(CLI::App* app, std::vector<std::string>& overrides) {
 }
 
 CLI::Option* AddFormat(CLI::App* app, TextFormat& format, bool dot) {
-  std::map<std::string, TextFormat> formats = {{"text", TextFormat::kText}, {"json", TextFormat::kJson}};
-  if (dot) formats["dot"] = TextFormat::kDot;
-  return app->add_option("--format", format, "How to print")
-      ->transform(CLI::CheckedTransformer(formats))
+  const auto read = [&format, dot](const std::string& word) {
+    if (word == "text") {
+      format = TextFormat::kText;
+    } else if (word == "json") {
+      format = TextFormat::kJson;
+    } else if (word == "dot" && dot) {
+      format = TextFormat::kDot;
+    } else {
+      throw CLI::ValidationError("--format", fmt::format("'{}' is none of text, json{}", word, dot ? ", dot" : ""));
+    }
+  };
+  return app->add_option_function<std::string>("--format", read, "How to print")
       ->type_name(dot ? "text|json|dot" : "text|json");
+}
+
+// CLI11's own check of a number prints the largest double there is.
+CLI::Option* AddCount(CLI::App* app, const char* name, int64_t& count, int64_t min, const char* help) {
+  const auto check = [min](const std::string& text) -> std::string {
+    int64_t value = 0;
+    if (CLI::detail::lexical_cast(text, value) && value >= min) return {};
+    return fmt::format("'{}' is not a whole number of at least {}", text, min);
+  };
+  return app->add_option(name, count, help)->check(CLI::Validator(check, ""));
 }
 
 class CommandLine {
@@ -102,12 +120,15 @@ class CommandLine {
   void AddGenerate() {
     generate_command_ = app_.add_subcommand("generate", "Make rows to try jobs on, the same for the same seed");
     generate_command_->add_option("KIND", generate_.kind, "orders | visits | behaviour | nexmark")->required();
-    generate_command_->add_option("--rows", generate_.rows, "How many")->check(CLI::NonNegativeNumber);
+    AddCount(generate_command_, "--rows", generate_.rows, 0, "How many");
     generate_command_->add_option("--seed", generate_.seed, "Seed");
-    generate_command_->add_option("--users", generate_.users, "Different users")->check(CLI::PositiveNumber);
-    generate_command_->add_option("--days", generate_.days, "Days that the rows cover")->check(CLI::PositiveNumber);
+    AddCount(generate_command_, "--users", generate_.users, 1, "Different users");
+    AddCount(generate_command_, "--days", generate_.days, 1, "Days that the rows cover");
     generate_command_->add_option("--out", generate_.folder, "Write DIR/KIND.jsonl")->type_name("DIR");
-    generate_command_->add_option("--kafka", generate_.brokers, "Send to the topic KIND")->type_name("BROKERS");
+    generate_command_->add_option("--kafka", generate_.brokers, "Send to a topic")->type_name("BROKERS");
+    generate_command_->add_option("--topic", generate_.topic, "The topic; default KIND")->type_name("TOPIC");
+    generate_command_->add_option("--connect-timeout", generate_.connect_timeout, "How long to wait for a broker")
+        ->type_name("DURATION");
   }
 
   void AddExample() {

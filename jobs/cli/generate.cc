@@ -1,11 +1,13 @@
 // weir generate: rows of the generator as files, or into Kafka topics named after the kind.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
 #include "connectors/generator/options.h"
 #include "connectors/kafka/options.h"
+#include "engine/base/quantity.h"
 #include "engine/runtime/job.h"
 #include "jobs/cli/exit_codes.h"
 #include "jobs/cli/verbs.h"
@@ -14,7 +16,7 @@ namespace weir {
 namespace {
 
 // A job of one stage without a state dir: generator in, Kafka out.
-Result<JobGraph> GeneratorToKafka(const GeneratorOptions& generator, const std::string& brokers) {
+Result<JobGraph> GeneratorToKafka(const GeneratorOptions& generator, const GenerateVerb& verb) {
   const auto schema = GeneratorSchema(generator.kind);
   if (!schema || schema->size() == 0) {
     return ConfigError(fmt::format("kind {} is not one table; generate it with --out", generator.kind));
@@ -23,8 +25,13 @@ Result<JobGraph> GeneratorToKafka(const GeneratorOptions& generator, const std::
   for (size_t i = 0; i < schema->size(); ++i) source_options.read.push_back(static_cast<int>(i));
   KafkaSinkOptions sink_options;
   sink_options.name = generator.kind;
-  sink_options.brokers = brokers;
-  sink_options.topic = generator.kind;
+  sink_options.brokers = verb.brokers;
+  sink_options.topic = verb.topic.empty() ? generator.kind : verb.topic;
+  const auto timeout = ParseDuration(verb.connect_timeout);
+  if (!timeout) {
+    return ConfigError(fmt::format("--connect-timeout: '{}' is not a duration; write 500ms or 10s", verb.connect_timeout));
+  }
+  sink_options.connect_timeout = *timeout;
   sink_options.schema = std::make_shared<Schema>(*schema);
   if (const auto user = schema->Find("user_id")) sink_options.key = {static_cast<int>(*user)};
   StageSpec stage;
@@ -33,15 +40,19 @@ Result<JobGraph> GeneratorToKafka(const GeneratorOptions& generator, const std::
   source.name = generator.kind;
   source.make = [source_options](int, int) { return MakeGeneratorSource(source_options); };
   stage.source = std::move(source);
-  OperatorSpec sink{"sink", "sink", generator.kind, [sink_options](int, int) { return MakeKafkaSink(sink_options); }};
+  OperatorSpec sink;
+  sink.id = "sink";
+  sink.kind = "sink";
+  sink.name = generator.kind;
+  sink.make = [sink_options](int, int) { return MakeKafkaSink(sink_options); };
   stage.chain.push_back(std::move(sink));
   JobGraph graph;
   graph.stages.push_back(std::move(stage));
   return graph;
 }
 
-Status ToKafka(const GeneratorOptions& generator, const std::string& brokers) {
-  WEIR_ASSIGN(JobGraph graph, GeneratorToKafka(generator, brokers));
+Status ToKafka(const GeneratorOptions& generator, const GenerateVerb& verb) {
+  WEIR_ASSIGN(JobGraph graph, GeneratorToKafka(generator, verb));
   JobOptions options;
   options.name = "generate";
   WEIR_ASSIGN(std::unique_ptr<Job> job, Job::Create(std::move(graph), options));
@@ -62,10 +73,10 @@ int Generate(const GenerateVerb& verb) {
   options.rows = verb.rows;
   options.seed = verb.seed;
   options.users = verb.users;
-  options.days = verb.days;
+  options.days = static_cast<int>(std::min<int64_t>(verb.days, 36'500));
   options.partitions = 1;  // in the order of the rows
   if (!verb.brokers.empty()) {
-    const Status sent = ToKafka(options, verb.brokers);
+    const Status sent = ToKafka(options, verb);
     return sent ? kExitDone : Fail(sent.error());
   }
   std::error_code failed;

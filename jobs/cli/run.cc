@@ -59,13 +59,14 @@ std::vector<Error> CheckRunnable(const PlannedJob& job, bool replayed) {
 // A new job must not mix its parts with those of another in one folder.
 Status PrepareSinks(const PlannedJob& job, const std::string& state_dir, bool force) {
   if (!ListCheckpoints(state_dir).empty()) return {};
+  Diagnostics out(job.file.path);
   for (const PlanPtr& node : job.plan.sinks) {
     const SinkDeclaration* sink = job.file.FindSink(node->relation);
     if (sink == nullptr || sink->connector != SinkConnector::kFile) continue;
     const Status prepared = PrepareFileSink(sink->path, force);
-    if (!prepared) return ConfigError(prepared.error().message, prepared.error().where);
+    if (!prepared) out.Add(sink->path_position, fmt::format("{}: {}", sink->path, prepared.error().message));
   }
-  return {};
+  return out.empty() ? Status() : Status(out.Errors().front());
 }
 
 // Whether the newest checkpoint is the last of its job: then there is nothing to feed.  A damaged one is the runtime's

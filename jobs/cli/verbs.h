@@ -47,7 +47,7 @@ struct GenerateVerb {
   int64_t rows = 1'000'000;
   uint64_t seed = 1;
   int64_t users = 200'000;
-  int days = 7;
+  int64_t days = 7;
   std::string folder;   // of --out
   std::string brokers;  // of --kafka
 };
@@ -60,3 +60,5 @@ int Example(const std::string& name);
 int RunCommandLine(int argc, char** argv);
 
 }  // namespace weir
+  std::string topic;    // empty: the kind
+  std::string connect_timeout = "30s";

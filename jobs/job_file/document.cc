@@ -4,6 +4,8 @@
 #include <yaml-cpp/yaml.h>
 
 #include <cstdlib>
+#include <unordered_map>
+#include <utility>
 
 namespace weir {
 namespace {
@@ -52,8 +54,9 @@ DocumentNode Copy(const YAML::Node& from, const Places& places, Diagnostics& out
       node.kind = DocumentNode::Kind::kList;
       for (const auto& item : from) node.items.push_back(Copy(item, places, out));
       break;
-    case YAML::NodeType::Map:
+    case YAML::NodeType::Map: {
       node.kind = DocumentNode::Kind::kMap;
+      std::unordered_map<std::string, int> lines;  // of the keys so far
       for (const auto& member : from) {
         const FilePosition position = places.At(member.first.Mark());
         if (!member.first.IsScalar()) {
@@ -61,8 +64,8 @@ DocumentNode Copy(const YAML::Node& from, const Places& places, Diagnostics& out
           continue;
         }
         const std::string& key = member.first.Scalar();
-        if (const DocumentNode* first = node.Find(key)) {
-          out.Add(position, fmt::format("key {} is given twice; the first is in line {}", key, first->position.line));
+        if (const auto [first, is_new] = lines.emplace(key, position.line); !is_new) {
+          out.Add(position, fmt::format("key {} is given twice; the first is in line {}", key, first->second));
           continue;
         }
         node.members.push_back({key, position, Copy(member.second, places, out)});
@@ -70,6 +73,7 @@ DocumentNode Copy(const YAML::Node& from, const Places& places, Diagnostics& out
         if (node.members.back().value.IsNull()) node.members.back().value.position = position;
       }
       break;
+    }
     default:
       break;
   }
@@ -133,18 +137,22 @@ DocumentNode ParseDocument(std::string_view text, Diagnostics& out) {
 
 namespace {
 
+void FailToFill(DocumentNode& node, std::string problem, Diagnostics& out) {
+  out.Add(node.position, problem);
+  node.problem = std::move(problem);
+}
+
 void FillScalar(DocumentNode& node, const Environment& environment, Diagnostics& out) {
   std::string filled;
+  WrittenText written;
   size_t from = 0;
   while (true) {
     const size_t open = node.text.find("${", from);
     if (open == std::string::npos) break;
     filled.append(node.text, from, open - from);
     const size_t close = node.text.find('}', open);
-    if (close == std::string::npos) {
-      out.Add(node.position, "${ without its }");
-      return;
-    }
+    if (close == std::string::npos) return FailToFill(node, "${ without its }", out);
+    const size_t at = filled.size();
     const std::string inside = node.text.substr(open + 2, close - open - 2);
     const size_t separator = inside.find(":-");
     const std::string name = inside.substr(0, separator);
@@ -154,15 +162,17 @@ void FillScalar(DocumentNode& node, const Environment& environment, Diagnostics&
     } else if (separator != std::string::npos) {
       filled += inside.substr(separator + 2);
     } else {
-      out.Add(node.position, fmt::format("the environment variable {} is not set; write ${{{}:-default}} to give it a "
-                                         "default",
-                                         name, name));
-      return;
+      return FailToFill(
+          node, fmt::format("the environment variable {} is not set; write ${{{}:-default}} to give it a default", name, name),
+          out);
     }
     from = close + 1;
+    written.variables.push_back({at, filled.size() - at, open, from - open});
   }
   if (from == 0) return;
-  node.text = filled + node.text.substr(from);
+  filled.append(node.text, from);
+  written.text = std::exchange(node.text, std::move(filled));
+  node.written = std::move(written);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "jobs/job_file/diagnostics.h"
+#include "jobs/job_file/written_text.h"
 
 namespace weir {
 
@@ -23,6 +24,8 @@ struct DocumentNode {
   FilePosition position;
   std::string text;   // kScalar
   bool plain = true;  // kScalar: neither quoted nor a block
+  WrittenText written;  // kScalar: before ${VAR} was filled in
+  std::string problem;  // kScalar: why ${VAR} could not be filled in; it was reported, and the text has no meaning
   std::vector<DocumentNode> items;
   std::vector<Member> members;  // kMap, in the order of the file
 

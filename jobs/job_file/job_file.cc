@@ -12,7 +12,8 @@ QueryDeclaration ReadQuery(const DocumentNode& node, Diagnostics& out) {
   QueryDeclaration query;
   query.position = node.position;
   if (node.IsScalar()) {
-    query.sql = node.text;
+    query.sql = ReadText(node, "a query", out).value_or("");
+    query.written = node.written;
     return query;
   }
   MapReader reader(node, "a query", out);
@@ -20,6 +21,7 @@ QueryDeclaration ReadQuery(const DocumentNode& node, Diagnostics& out) {
   if (const DocumentNode* sql = reader.Require("sql")) {
     query.sql = ReadText(*sql, "sql", out).value_or("");
     query.position = sql->position;
+    query.written = sql->written;
   }
   query.name = reader.Text("name").value_or("");
   query.allowed_lateness = reader.Duration("allowed_lateness");
@@ -120,6 +122,7 @@ std::vector<QueryDeclaration> ReadQueries(const DocumentNode& node, Diagnostics&
     const size_t before = out.size();
     QueryDeclaration query = ReadQuery(item, out);
     if (out.size() == before && IsBlank(query.sql)) out.Add(query.position, "the query is empty");
+    query.sound = !IsBlank(query.sql);
     queries.push_back(std::move(query));
   }
   return queries;
@@ -132,7 +135,8 @@ JobFile ReadJobFile(const std::string& path, const std::string& text, const JobF
   DocumentNode root = ParseDocument(text, out);
   if (!out.empty() && root.IsNull()) return file;  // not YAML: nothing more can be said
   if (!root.IsMap()) {
-    out.Add({1, 1, {}}, "a job file has the keys name, options, sources, sinks and queries");
+    const char* empty = root.IsNull() ? "the job file is empty; " : "";
+    out.Add({1, 1, {}}, fmt::format("{}a job file has the keys name, options, sources, sinks and queries", empty));
     return file;
   }
   for (const std::string& assignment : options.overrides) ApplyOverride(root, assignment, out);

@@ -73,6 +73,7 @@ struct SinkDeclaration {
   SinkConnector connector = SinkConnector::kBlackhole;
   FormatKind format = FormatKind::kJson;
   std::string path;  // file: a folder
+  FilePosition path_position;
   std::string brokers;
   std::string topic;
   bool upsert = false;  // kafka: changelog: upsert
@@ -85,6 +86,8 @@ struct QueryDeclaration {
   std::string sql;
   std::string name;
   FilePosition position;  // of the SQL's scalar
+  WrittenText written;    // the SQL before ${VAR} was filled in
+  bool sound = false;     // read without an error: it can be planned
   std::optional<Micros> allowed_lateness;
 };
 

@@ -8,6 +8,10 @@
 namespace weir {
 
 std::optional<std::string> ReadText(const DocumentNode& node, std::string_view key, Diagnostics& out) {
+  if (!node.problem.empty()) {
+    out.Add(node.position, node.problem);  // again, so that the reader knows; equal errors are printed once
+    return std::nullopt;
+  }
   if (node.IsScalar()) return node.text;
   out.Add(node.position, node.IsNull()
                              ? fmt::format("{} needs a value", key)

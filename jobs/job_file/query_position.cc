@@ -236,4 +236,10 @@ FilePosition PositionInFile(std::string_view file, const FilePosition& scalar, s
   return position;
 }
 
+FilePosition PositionOfQuery(const JobFile& file, const QueryDeclaration& query, int line, int column) {
+  const LineAndColumn place = PlaceAsWritten(query.sql, query.written, {line, column});
+  const std::string& text = query.written.variables.empty() ? query.sql : query.written.text;
+  return PositionInFile(file.text, query.position, text, place.line, place.column);
+}
+
 }  // namespace weir

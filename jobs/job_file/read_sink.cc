@@ -54,6 +54,7 @@ SinkDeclaration ReadSink(const DocumentNode::Member& member, Diagnostics& out) {
   if (*kind == SinkConnector::kKafka) ReadKafka(reader, sink, out);
   if (*kind == SinkConnector::kFile) {
     sink.path = reader.RequireText("path").value_or("");
+    if (const DocumentNode* path = member.value.Find("path")) sink.path_position = path->position;
     sink.format = reader
                       .Choice<FormatKind>("format", {{"changelog_json", FormatKind::kChangelogJson},
                                                      {"json", FormatKind::kJson},

@@ -165,7 +165,9 @@ std::map<std::string, std::string> ReadClientProperties(const DocumentNode* node
   for (const DocumentNode::Member& member : node->members) {
     const std::string value = PropertyText(member.value, member.key, out);
     const Status status = CheckKafkaProperty(member.key, value);
-    if (!status) out.Add(member.position, status.error().message);
+    if (!status) {
+      out.Add(IsKafkaProperty(member.key) ? member.value.position : member.position, status.error().message);
+    }
     client[member.key] = value;
   }
   return client;

@@ -173,6 +173,9 @@ class ReplayParser {
     }
     WEIR_TRY(Source(topic->text, event));
     ReplayMessage message;
+    if (json.Find("value") == nullptr && json.Find("value_b64") == nullptr) {
+      return Fail("a message needs a value; \"value\": null is a tombstone");
+    }
     WEIR_ASSIGN(auto value, Bytes(json, "value"));
     message.tombstone = !value.has_value();
     message.value = value.value_or("");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "jobs/wire/operator_descriptions.h"
 #include "jobs/wire/union_operator.h"
 #include "operators/registry.h"
 #include "operators/values.h"
@@ -15,7 +16,7 @@ namespace {
 
 class Wiring {
  public:
-  Wiring(const PlannedJob& job, const WireOptions& options) : job_(job), options_(options) {}
+  Wiring(const PlannedJob& job, const WireOptions& options) : job_(job), options_(options), descriptions_(job) {}
 
   Result<JobGraph> Build() {
     for (const PlanPtr& sink : job_.plan.sinks) CountConsumers(sink);
@@ -177,6 +178,7 @@ class Wiring {
     spec.id = node.id;
     spec.kind = KindName(node.kind);
     spec.name = node.kind == NodeKind::kSink ? node.relation : node.id;
+    spec.described = descriptions_.Of(node);
     WEIR_ASSIGN(spec.make, MakeFactory(node));
     graph_.stages[static_cast<size_t>(stage)].chain.push_back(std::move(spec));
     return {};
@@ -208,6 +210,7 @@ class Wiring {
 
   const PlannedJob& job_;
   const WireOptions& options_;
+  const OperatorDescriptions descriptions_;
   JobGraph graph_;
   std::unordered_map<const PlanNode*, int> consumers_;
   std::unordered_map<const PlanNode*, int> stages_;

@@ -160,13 +160,17 @@ TEST_F(CommandLineTest, AStateDirBelongsToItsJob) {
 TEST_F(CommandLineTest, ANewStateDirRefusesOldParts) {
   WriteSumJob();
   ASSERT_EQ(Weir("run job.yaml --replay rows.jsonl --state-dir one").exit_code, 0);
-  EXPECT_EQ(Weir("run job.yaml --replay rows.jsonl --state-dir two").exit_code, 2);
+  const Outcome refused = Weir("run job.yaml --replay rows.jsonl --state-dir two");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, StartsWith("job.yaml:6:32: out/result.jsonl: the folder already has parts of another run"));
+  Write("out/result.jsonl/.part-1.jsonl", "");
   EXPECT_EQ(Weir("run job.yaml --replay rows.jsonl --state-dir two --force").exit_code, 0);
 }
 
 TEST_F(CommandLineTest, AMemorySourceNeedsAReplay) {
   WriteSumJob();
   const Outcome run = Weir("run job.yaml --state-dir state");
+  EXPECT_FALSE(fs::exists(folder_ / "out/result.jsonl/.part-1.jsonl"));
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_EQ(run.err, "job.yaml:4:3: source t is in memory, so it needs rows: run with --replay FILE\n");
 }
@@ -176,7 +180,7 @@ TEST_F(CommandLineTest, AFailedJobIsExitOneAndSummarised) {
   Write("rows.jsonl", "[\"t\",\"+I\",\"a\",0]\n");
   const Outcome run = Weir("run job.yaml --replay rows.jsonl --state-dir state --summary summary.json");
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_THAT(run.err, HasSubstr("division by zero"));
+  EXPECT_THAT(run.err, HasSubstr("division by zero (in project-1 of the query at job.yaml:8:5: "));
   EXPECT_EQ(nlohmann::json::parse(Read("summary.json"))["records_in"], 1);
 }
 
@@ -185,6 +189,34 @@ TEST_F(CommandLineTest, SkippedKeysAreBadRecords) {
 sources:
   t: {connector: memory, columns: {k: string, v: bigint}, primary_key: [k], on_error: skip}
 sinks:
+TEST_F(CommandLineTest, ARowThatAnOperatorRefusesIsNamedWithItsQuery) {
+  WriteSumJob("sum", "SELECT k, SUM(CAST(v AS decimal(38,0)) * 5000000000000000000) AS s FROM t GROUP BY k");
+  const std::string row = "[\"t\",\"+I\",\"a\",9223372036854775807]\n";
+  Write("rows.jsonl", row + row + row);
+  EXPECT_THAT(Weir("run job.yaml --replay rows.jsonl --state-dir sum").err,
+              StartsWith("the result of s is out of the range of decimal(38,0) (in aggregate-1 of the query at "
+                         "job.yaml:8:5: "));
+  WriteSumJob("join", "SELECT a.k FROM t a JOIN t b ON a.k = b.k AND 1 / (a.v - b.v) > 0");
+  Write("rows.jsonl", "[\"t\",\"+I\",\"a\",1]\n");
+  EXPECT_THAT(Weir("run job.yaml --replay rows.jsonl --state-dir join").err,
+              HasSubstr("in the condition of a join: division by zero (in join-1 of the query at job.yaml:8:5: "));
+}
+
+TEST_F(CommandLineTest, ThousandsOfColumnsAreOneJobAsAnyOther) {
+  std::string columns;
+  std::string row = "[\"t\",\"+I\"";
+  for (int i = 0; i < 5000; ++i) {
+    columns += "      c" + std::to_string(i) + ": bigint\n";
+    row += "," + std::to_string(i);
+  }
+  Write("job.yaml", "sources:\n  t:\n    connector: memory\n    columns:\n" + columns +
+                        "sinks: {out: {connector: file, path: out}}\nqueries: [INSERT INTO out SELECT * FROM t]\n");
+  Write("rows.jsonl", row + "]\n");
+  EXPECT_EQ(Weir("check job.yaml").err, "");
+  EXPECT_EQ(Weir("run job.yaml --replay rows.jsonl --state-dir state").exit_code, 0);
+  EXPECT_THAT(Parts("out"), HasSubstr(",\"c4999\":4999}\n"));
+}
+
   out: {connector: print}
 queries:
   - INSERT INTO out SELECT k, v FROM t

@@ -19,7 +19,7 @@ TEST_P(JobFileErrors, AreExact) { EXPECT_EQ(ReadErrors(GetParam().text), GetPara
 const Broken kBroken[] = {
     {"NotYaml", "name: [a, b\noptions: {}\n", "job.yaml:2:8: not valid YAML: end of sequence flow not found\n"},
     {"NotAMap", "- a\n- b\n", "job.yaml:1:1: a job file has the keys name, options, sources, sinks and queries\n"},
-    {"Empty", "", "job.yaml:1:1: a job file has the keys name, options, sources, sinks and queries\n"},
+    {"Empty", "", "job.yaml:1:1: the job file is empty; a job file has the keys name, options, sources, sinks and queries\n"},
     {"TwoDocuments", "queries: [SELECT 1]\n---\nname: b\n", "job.yaml:3:1: a job file is one YAML document\n"},
     {"Tab", "name: a\noptions:\n\tparallelism: 2\n", "job.yaml:3:1: a tab in the indentation; YAML wants spaces\n"},
     {"KeyTwice", "name: a\nqueries: [q]\nname: b\n",
@@ -101,6 +101,14 @@ const Broken kBroken[] = {
      "job.yaml:3:58: changelog: full needs format: changelog_json, which says what a change is\n"},
     {"NameTwice", "queries: [q]\nsources:\n  s: {connector: memory, columns: {a: int}}\nsinks:\n  s: {connector: print}\n",
      "job.yaml:5:3: s is a name in sources already\n"},
+    {"ClientProperty",
+     "queries: [q]\nsinks:\n  s: {connector: kafka, brokers: b, topic: t, kafka: {no.such: 1, linger.ms: soon}}\n",
+     "job.yaml:3:55: No such configuration property: \"no.such\"\n"
+     "job.yaml:3:78: linger.ms: Invalid value for configuration property \"queue.buffering.max.ms\"\n"},
+    {"VariableOfANumber", "queries: [q]\noptions: {parallelism: \"${NOWHERE}\"}\n",
+     "job.yaml:2:24: the environment variable NOWHERE is not set; write ${NOWHERE:-default} to give it a default\n"},
+    {"VariableOfAQuery", "queries:\n  - INSERT INTO ${NOWHERE} SELECT 1\n",
+     "job.yaml:2:5: the environment variable NOWHERE is not set; write ${NOWHERE:-default} to give it a default\n"},
     {"Variable", "queries: [q]\nsinks:\n  s: {connector: file, path: \"${NOWHERE}\"}\n",
      "job.yaml:3:30: the environment variable NOWHERE is not set; write ${NOWHERE:-default} to give it a default\n"},
     {"ColumnsInCharacters", "queries: [q]\nsinks:\n  \"é\": {connector: prnt}\n",

@@ -51,6 +51,12 @@ TEST(PlannedJob, MissingFilesAreErrorsOfTheirPath) {
             "job.yaml:2:30: no file matches nowhere/*.jsonl\n");
 }
 
+TEST(PlannedJob, AFolderIsNotAFile) {
+  EXPECT_EQ(PlanErrors("sources:\n  s: {connector: file, path: /usr, columns: {id: bigint}}\n"
+                       "sinks: {out: {connector: print}}\nqueries: [INSERT INTO out SELECT id FROM s]\n"),
+            "job.yaml:2:30: /usr is a folder; write /usr/* for the files in it\n");
+}
+
 TEST(PlannedJob, AFileOfRowsTakesNoChanges) {
   EXPECT_EQ(PlanErrors("sources:\n  s: {connector: memory, columns: {id: bigint}}\n"
                        "sinks:\n  out: {connector: file, path: out/x, format: json}\n"

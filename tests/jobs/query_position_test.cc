@@ -36,8 +36,8 @@ Places Find(const std::string& file_text, const std::string& needle) {
   const QueryDeclaration& query = file.queries.front();
   const std::string in_query = PlaceIn(query.sql, needle);
   const size_t colon = in_query.find(':');
-  const FilePosition place = PositionInFile(file_text, query.position, query.sql, std::stoi(in_query.substr(0, colon)),
-                                            std::stoi(in_query.substr(colon + 1)));
+  const FilePosition place =
+      PositionOfQuery(file, query, std::stoi(in_query.substr(0, colon)), std::stoi(in_query.substr(colon + 1)));
   return {Text(place.line, place.column), PlaceIn(file_text, needle)};
 }
 
@@ -67,6 +67,11 @@ const Style kStyles[] = {
     {"SingleQuoted", "queries:\n  - 'INSERT INTO o SELECT ''a'', NEEDLE\n     LAST'\n"},
     {"DoubleQuoted", "queries:\n  - \"INSERT INTO o SELECT \\\"a\\\",\\n NEEDLE \\u00e9\n\n     LAST\"\n"},
     {"InAMap", "queries:\n  - name: first\n    sql: |\n      INSERT INTO o SELECT\n      NEEDLE LAST\n"},
+    {"VariableBefore", "queries:\n  - INSERT INTO ${SINK:-a_long_name} SELECT é, ${TOPIC}, NEEDLE LAST\n"},
+    {"VariableInALiteral",
+     "queries:\n  - |\n    INSERT INTO ${A:-o}\n    SELECT ${TOPIC} é,\n    ${TOPIC} x, NEEDLE\n    LAST\n"},
+    {"VariableInAFold",
+     "queries:\n  - >\n    INSERT INTO ${A:-o} SELECT\n    ${TOPIC} x,\n\n    NEEDLE ${TOPIC}\n      y\n    LAST\n"},
     {"InAFlowMap", "queries: [{sql: 'INSERT INTO o SELECT NEEDLE LAST'}]\n"},
 };
 
@@ -77,6 +82,13 @@ TEST(QueryPositionEdges, TheEndOfTheTextIsBehindItsLastCharacter) {
   const std::string text = "queries:\n  - SELECT a\n";
   const FilePosition place = PositionInFile(text, {2, 5, {}}, "SELECT a", 1, 9);
   EXPECT_EQ(Text(place.line, place.column), "2:13");
+}
+
+TEST(QueryPositionEdges, APlaceInAVariableIsItsDollar) {
+  const std::string text = "queries:\n  - SELECT ${TOPIC} x\n";
+  const JobFile file = ReadSound(text);
+  const FilePosition place = PositionOfQuery(file, file.queries.front(), 1, 12);
+  EXPECT_EQ(Text(place.line, place.column), "2:12");
 }
 
 TEST(QueryPositionEdges, APlaceBeyondTheTextIsItsEnd) {

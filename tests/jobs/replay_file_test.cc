@@ -88,6 +88,8 @@ TEST(ReplayFile, ErrorsNameTheLine) {
   EXPECT_EQ(ErrorOf("[\"m@x\",\"+I\",1]\n"), "r.jsonl:1: 'x' is no partition");
   EXPECT_EQ(ErrorOf("[\"*\",\"stop\"]\n"), "r.jsonl:1: there is no [\"*\", \"stop\"]");
   EXPECT_EQ(ErrorOf("{\"topic\":\"m\",\"valeu\":\"x\"}\n"), "r.jsonl:1: a message has no valeu; did you mean value?");
+  EXPECT_EQ(ErrorOf("{\"topic\":\"m\",\"key\":\"k\"}\n"),
+            "r.jsonl:1: a message needs a value; \"value\": null is a tombstone");
   EXPECT_EQ(ErrorOf("[\"m\",\n").substr(0, 20), "r.jsonl:1: not JSON ");
 }
 
