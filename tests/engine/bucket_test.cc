@@ -1,5 +1,6 @@
 #include "engine/data/bucket.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
