@@ -11,7 +11,7 @@ namespace weir {
 namespace {
 
 // Verbs that are decided on and not built: refused in one sentence, and not in --help.
-const char* const kLaterVerbs[] = {"compare", "table", "savepoint", "query"};
+const char* const kLaterVerbs[] = {"table", "savepoint", "query"};
 
 CLI::Option* AddOverrides(CLI::App* app, std::vector<std::string>& overrides) {
   return app->add_option("--set", overrides, "Change a value of the job file: a.b=c; may be repeated")
@@ -52,6 +52,7 @@ class CommandLine {
     app_.require_subcommand(1);
     app_.set_version_flag("--version", WEIR_VERSION);
     AddRun();
+    AddCompare();
     AddCheck();
     AddExplain();
     AddCheckpoints();
@@ -66,6 +67,7 @@ class CommandLine {
       return app_.exit(error) == 0 ? kExitDone : kExitWrong;
     }
     if (*run_command_) return Run(run_);
+    if (*compare_command_) return CompareJobs(compare_);
     if (*check_command_) return Check(check_);
     if (*explain_command_) return Explain(explain_);
     if (*list_command_) return ListCheckpointsOf(checkpoints_);
@@ -87,9 +89,29 @@ class CommandLine {
         ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
         ->type_name("N");
     run_command_->add_flag("--force", run_.force, "A new state dir may replace the parts that its file sinks find");
-    run_command_->add_option("--assume", assume_, "The outcome of a Kafka transaction that nobody remembers")
-        ->check(CLI::IsMember({"committed", "aborted"}))
-        ->type_name("committed|aborted");
+    // An empty group keeps an option out of --help.
+    run_command_->add_option("--sinks-into", run_.sinks.folder, "Every sink writes files below this folder")->group("");
+    run_command_->add_option("--topic-suffix", run_.sinks.topic_suffix, "Kafka sinks stay and write to TOPIC + this")
+        ->group("");
+    run_command_->add_option("--kill-at", run_.kill_at, "SIGKILL after N records and a checkpoint")->group("");
+  }
+
+  void AddCompare() {
+    compare_command_ = app_.add_subcommand("compare", "Run variants of a job side by side and say what each costs");
+    compare_command_->add_option("JOB", compare_.jobs, "A job file, or two that are compared with each other")
+        ->required()
+        ->expected(1, 2);
+    compare_command_->add_option("--variants", compare_.variants, "regular-memory, regular-rocksdb, delta; default all")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("A,B,...");
+    AddOverrides(compare_command_, compare_.overrides);
+    compare_command_->add_option("--sweep", compare_.sweep, "Compare for each value of a key of the job file")
+        ->type_name("PATH=V1,V2,...");
+    compare_command_->add_option("--json", compare_.json, "Write the comparison as JSON")->type_name("FILE");
+    compare_command_->add_option("--report", compare_.report, "Write the comparison as a page")->type_name("FILE.html");
+    compare_command_->add_option("--dir", compare_.dir, "Where results go, and stay; default a temporary folder");
+    compare_command_->add_flag("--keep-sinks", compare_.keep_sinks, "Kafka sinks write to TOPIC-VARIANT");
   }
 
   void AddCheck() {
@@ -138,6 +160,7 @@ class CommandLine {
 
   CLI::App app_{"weir: stream processing whose checkpoints stay small", "weir"};
   CLI::App* run_command_ = nullptr;
+  CLI::App* compare_command_ = nullptr;
   CLI::App* check_command_ = nullptr;
   CLI::App* explain_command_ = nullptr;
   CLI::App* list_command_ = nullptr;
@@ -145,7 +168,7 @@ class CommandLine {
   CLI::App* generate_command_ = nullptr;
   CLI::App* example_command_ = nullptr;
   RunVerb run_;
-  std::string assume_;
+  CompareVerb compare_;
   CheckVerb check_;
   ExplainVerb explain_;
   CheckpointsVerb checkpoints_;

@@ -129,6 +129,7 @@ class Session {
       hooks.stop = [this] { return started_ && running_->Stop(); };
       hooks.figures = [this] { return Figures(); };
       hooks.progress = terminal && !replay_;
+      hooks.kill_at = verb_.kill_at;
       Supervisor supervisor(std::move(hooks));
       end = Drive(identity);
       interrupted = supervisor.interrupted();
@@ -199,6 +200,7 @@ class Session {
 int Run(const RunVerb& verb) {
   JobFileOptions options;
   options.overrides = verb.overrides;
+  options.sinks = verb.sinks;
   const bool replayed = !verb.replay.empty();
   auto job = PlanJobFile(verb.job, options, replayed ? InputCheck::kNone : InputCheck::kFiles);
   if (!job) {

@@ -14,6 +14,7 @@ struct SupervisorHooks {
   std::function<bool()> stop;
   std::function<JobFigures()> figures;
   bool progress = false;
+  int64_t kill_at = 0;  // ends the process with SIGKILL at this many records, after a complete checkpoint; 0: never
 };
 
 // While it lives, SIGINT and SIGTERM are blocked in every thread started after it and handled here: the first calls
@@ -28,6 +29,7 @@ class Supervisor {
  private:
   void Loop();
   void Interrupt();
+  void KillIfDue() const;
   void DrawProgress();
 
   SupervisorHooks hooks_;

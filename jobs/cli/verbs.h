@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "jobs/job_file/job_file.h"
+
 namespace weir {
 
 enum class TextFormat { kText, kJson, kDot };
@@ -18,8 +20,23 @@ struct RunVerb {
   std::string replay;   // a path; empty: the sources' own connectors
   int64_t replay_batch = 1;
   bool force = false;
+  // For `compare` and for tests of crashes; not in --help.
+  SinkRedirection sinks;
+  int64_t kill_at = 0;  // SIGKILL once this many records are read and a checkpoint is complete; 0: never
 };
 int Run(const RunVerb& verb);
+
+struct CompareVerb {
+  std::vector<std::string> jobs;      // one, or two that are compared with each other
+  std::vector<std::string> variants;  // empty: all that the job can be run as
+  std::vector<std::string> overrides;
+  std::string sweep;   // KEY=V1,V2,...
+  std::string json;    // paths; empty: none
+  std::string report;
+  std::string dir;     // empty: a temporary folder
+  bool keep_sinks = false;
+};
+int CompareJobs(const CompareVerb& verb);
 
 struct CheckVerb {
   std::vector<std::string> jobs;
@@ -50,6 +67,8 @@ struct GenerateVerb {
   int64_t days = 7;
   std::string folder;   // of --out
   std::string brokers;  // of --kafka
+  std::string topic;    // empty: the kind
+  std::string connect_timeout = "30s";
 };
 int Generate(const GenerateVerb& verb);
 
@@ -60,5 +79,3 @@ int Example(const std::string& name);
 int RunCommandLine(int argc, char** argv);
 
 }  // namespace weir
-  std::string topic;    // empty: the kind
-  std::string connect_timeout = "30s";

@@ -141,6 +141,7 @@ JobFile ReadJobFile(const std::string& path, const std::string& text, const JobF
   }
   for (const std::string& assignment : options.overrides) ApplyOverride(root, assignment, out);
   FillEnvironment(root, options.environment, out);
+  RedirectSinks(root, options.sinks);
   MapReader reader(root, "the job file", out);
   file.name = reader.Text("name").value_or(std::filesystem::path(path).stem().string());
   const DocumentNode none;

@@ -100,6 +100,7 @@ struct CheckpointDeclaration {
 struct OptionsDeclaration {
   int parallelism = 1;
   JoinOption join = JoinOption::kAuto;
+  bool rocksdb_state = false;  // state: rocksdb
   CheckpointDeclaration checkpoint;
   int64_t memory = 0;  // bytes
   int64_t redo_bytes = int64_t{512} << 20;
@@ -123,9 +124,19 @@ struct JobFile {
   const SinkDeclaration* FindSink(std::string_view sink_name) const;
 };
 
+// Sends the results of a job elsewhere, whatever its sinks say: what `weir compare` does to be able to set them side by
+// side.  Every sink becomes a file sink (changelog_json) in a folder of its own below `folder`.
+struct SinkRedirection {
+  std::string folder;        // empty: sinks stay as they are
+  std::string topic_suffix;  // not empty: Kafka sinks stay, and write to their topic with this at its end
+};
+// The folder of a redirected sink: the name, with what would leave the folder or hide it as %XX.
+std::string RedirectedSinkFolder(const std::string& folder, const std::string& sink);
+
 struct JobFileOptions {
   std::vector<std::string> overrides;  // of --set
   Environment environment = ProcessEnvironment();
+  SinkRedirection sinks;
 };
 
 // Reads a job file's text; what is wrong goes to `out`, and the value is usable only when nothing did.

@@ -10,6 +10,8 @@ SourceDeclaration ReadSource(const DocumentNode::Member& member, Diagnostics& ou
 SinkDeclaration ReadSink(const DocumentNode::Member& member, Diagnostics& out);
 // Refuses what it finds; the keys are checked so that a misspelt one is named today.
 void ReadTable(const DocumentNode::Member& member, Diagnostics& out);
+// Before the sinks are read, with the environment filled in.
+void RedirectSinks(DocumentNode& root, const SinkRedirection& redirection);
 std::vector<QueryDeclaration> ReadQueries(const DocumentNode& node, Diagnostics& out);
 // kafka: {...}: properties of librdkafka, checked by it.
 std::map<std::string, std::string> ReadClientProperties(const DocumentNode* node, Diagnostics& out);

@@ -85,10 +85,10 @@ queries:
 TEST_F(CommandLineTest, HelpListsWhatExists) {
   const Outcome help = Weir("--help");
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* verb : {"run", "check", "explain", "checkpoints", "generate", "example"}) {
+  for (const char* verb : {"run", "compare", "check", "explain", "checkpoints", "generate", "example"}) {
     EXPECT_THAT(help.out, HasSubstr(verb));
   }
-  EXPECT_EQ(help.out.find("compare"), std::string::npos);
+  EXPECT_EQ(help.out.find("savepoint"), std::string::npos);
 }
 
 TEST_F(CommandLineTest, AWrongCommandIsExitTwo) {
@@ -97,9 +97,14 @@ TEST_F(CommandLineTest, AWrongCommandIsExitTwo) {
   EXPECT_EQ(Weir("run").exit_code, 2);
   EXPECT_EQ(Weir("run job.yaml --fast").exit_code, 2);
   EXPECT_EQ(Weir("run nowhere.yaml").err, "nowhere.yaml: cannot read the job file\n");
-  const Outcome compare = Weir("compare job.yaml");
-  EXPECT_EQ(compare.exit_code, 2);
-  EXPECT_EQ(compare.err, "weir compare is not in this version yet\n");
+  EXPECT_EQ(Weir("check .").err, ".: is a folder, not a job file\n");
+  EXPECT_THAT(Weir("explain job.yaml --format xml").err, StartsWith("--format: 'xml' is none of text, json, dot\n"));
+  EXPECT_THAT(Weir("generate orders --rows -1 --out x").err,
+              StartsWith("--rows: '-1' is not a whole number of at least 0\n"));
+  EXPECT_EQ(Weir("run job.yaml --assume committed").exit_code, 2);
+  const Outcome savepoint = Weir("savepoint job.yaml");
+  EXPECT_EQ(savepoint.exit_code, 2);
+  EXPECT_EQ(savepoint.err, "weir savepoint is not in this version yet\n");
 }
 
 TEST_F(CommandLineTest, CheckIsSilentOrSaysEverything) {
@@ -165,12 +170,12 @@ TEST_F(CommandLineTest, ANewStateDirRefusesOldParts) {
   EXPECT_THAT(refused.err, StartsWith("job.yaml:6:32: out/result.jsonl: the folder already has parts of another run"));
   Write("out/result.jsonl/.part-1.jsonl", "");
   EXPECT_EQ(Weir("run job.yaml --replay rows.jsonl --state-dir two --force").exit_code, 0);
+  EXPECT_FALSE(fs::exists(folder_ / "out/result.jsonl/.part-1.jsonl"));
 }
 
 TEST_F(CommandLineTest, AMemorySourceNeedsAReplay) {
   WriteSumJob();
   const Outcome run = Weir("run job.yaml --state-dir state");
-  EXPECT_FALSE(fs::exists(folder_ / "out/result.jsonl/.part-1.jsonl"));
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_EQ(run.err, "job.yaml:4:3: source t is in memory, so it needs rows: run with --replay FILE\n");
 }
@@ -184,11 +189,6 @@ TEST_F(CommandLineTest, AFailedJobIsExitOneAndSummarised) {
   EXPECT_EQ(nlohmann::json::parse(Read("summary.json"))["records_in"], 1);
 }
 
-TEST_F(CommandLineTest, SkippedKeysAreBadRecords) {
-  Write("job.yaml", R"(options: {parallelism: 1}
-sources:
-  t: {connector: memory, columns: {k: string, v: bigint}, primary_key: [k], on_error: skip}
-sinks:
 TEST_F(CommandLineTest, ARowThatAnOperatorRefusesIsNamedWithItsQuery) {
   WriteSumJob("sum", "SELECT k, SUM(CAST(v AS decimal(38,0)) * 5000000000000000000) AS s FROM t GROUP BY k");
   const std::string row = "[\"t\",\"+I\",\"a\",9223372036854775807]\n";
@@ -217,6 +217,11 @@ TEST_F(CommandLineTest, ThousandsOfColumnsAreOneJobAsAnyOther) {
   EXPECT_THAT(Parts("out"), HasSubstr(",\"c4999\":4999}\n"));
 }
 
+TEST_F(CommandLineTest, SkippedKeysAreBadRecords) {
+  Write("job.yaml", R"(options: {parallelism: 1}
+sources:
+  t: {connector: memory, columns: {k: string, v: bigint}, primary_key: [k], on_error: skip}
+sinks:
   out: {connector: print}
 queries:
   - INSERT INTO out SELECT k, v FROM t
