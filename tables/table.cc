@@ -14,6 +14,8 @@ namespace weir {
 namespace {
 
 constexpr size_t kNumberRoom = 10;  // bytes of a varint, at most
+// Small enough that what a fold has made needless is soon given back, in each of a table's buckets.
+constexpr uint64_t kSegmentBytes = 2 << 20;
 
 std::string FolderName(std::string name) {
   std::replace(name.begin(), name.end(), '/', '_');
@@ -144,7 +146,7 @@ void Table::Close() {
 Status Table::OpenBucket(int bucket) {
   if (folder_.empty() || !logged()) return {};
   const auto i = static_cast<size_t>(bucket);
-  WEIR_ASSIGN(logs_[i], BucketLog::Open(LogFolder(bucket), restored_ends_[i], {}));
+  WEIR_ASSIGN(logs_[i], BucketLog::Open(LogFolder(bucket), restored_ends_[i], {.segment_bytes = kSegmentBytes}));
   bucket_bytes_[i] = logs_[i]->bytes();
   log_bytes_ += logs_[i]->bytes();
   return {};

@@ -42,7 +42,7 @@ class TableSet final : public Store {
   // --- owners of overlays; any thread
   // What an owner holds in memory has changed by so many bytes.
   void AddUsage(int64_t bytes);
-  bool wants_eviction() const { return usage_.load(std::memory_order_relaxed) > evict_above_; }
+  bool wants_eviction() const { return full() || usage_.load(std::memory_order_relaxed) > evict_above_; }
   bool above_target() const { return usage_.load(std::memory_order_relaxed) > evict_target_; }
   // Runs a read of a base on the I/O pool; Close waits for it.
   void PostRead(std::function<void()> read);
