@@ -9,6 +9,8 @@ namespace {
 
 constexpr size_t kLongVarint = 9;
 constexpr size_t kPrefetchDistance = 8;
+// Room that values are written into beyond their own bytes.
+constexpr size_t kSpill = 32;
 
 uint64_t ZigZag(int64_t value) { return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63); }
 int64_t UnZigZag(uint64_t value) { return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1); }
@@ -65,6 +67,16 @@ inline const char* SkipField(Physical physical, const char* in) {
     }
   }
   return in;
+}
+
+// Most texts are short, and a load and a store of a fixed size are cheaper than a call of memcpy.  Writes 16 bytes at
+// least; `readable` bytes may be read from `from`.
+inline void CopyText(char* out, const char* from, size_t size, size_t readable) {
+  if (size <= 16 && readable >= 16) {
+    std::memcpy(out, from, 16);
+  } else {
+    std::memcpy(out, from, size);
+  }
 }
 
 double Canonical(double value) {
@@ -133,11 +145,18 @@ struct Target {
   }
 
   void Text(size_t row, const char* from, size_t size) {
-    if (arena_used + size > arena->size()) {
+    if (arena_used + size + 16 > arena->size()) {
       WEIR_CHECK_LE(arena_used + size, size_t{UINT32_MAX});
-      arena->resize(std::max(arena_used + size, 2 * arena->size() + 4096));
+      arena->resize(std::max(arena_used + size + 16, 2 * arena->size() + 4096));
     }
-    std::memcpy(arena->data() + arena_used, from, size);
+    char* to = arena->data() + arena_used;
+    if (size <= 16) {
+      // Behind a row are kRowSlack readable bytes.
+      std::memcpy(to, from, kRowSlack);
+      if (size > kRowSlack) std::memcpy(to + kRowSlack, from + kRowSlack, kRowSlack);
+    } else {
+      std::memcpy(to, from, size);
+    }
     texts[row] = {static_cast<uint32_t>(arena_used), static_cast<uint32_t>(size)};
     arena_used += size;
   }
@@ -167,36 +186,61 @@ struct Target {
   }
 };
 
-template <class SizeOf>
-void AddSizes(const Column& column, uint32_t* sizes, SizeOf size_of) {
-  const size_t rows = column.size();
-  if (!column.has_nulls()) {
-    for (size_t i = 0; i < rows; ++i) sizes[i] += static_cast<uint32_t>(size_of(i));
-    return;
-  }
-  const auto nulls = column.nulls();
-  for (size_t i = 0; i < rows; ++i) sizes[i] += nulls[i] ? 0U : static_cast<uint32_t>(size_of(i));
-}
+// A column being encoded: plain pointers, taken once a call.
+struct Origin {
+  Physical physical;
+  const uint8_t* nulls = nullptr;  // null when no value is
+  const uint8_t* bools = nullptr;
+  const int64_t* ints = nullptr;
+  const double* doubles = nullptr;
+  const Int128* wides = nullptr;
+  const TextRef* texts = nullptr;
+  const char* arena = nullptr;
+  size_t arena_size = 0;
+  bool canonical;   // -0.0 becomes 0.0
+  size_t most = 0;  // bytes that all values take, at most
 
-// Writes the field of every row at its cursor and moves the cursors.
-template <class Write>
-void WriteField(const Column& column, size_t field, const EncodedRows& out, char* bytes, uint32_t* cursors,
-                Write write) {
-  const size_t rows = column.size();
-  if (!column.has_nulls()) {
-    for (size_t i = 0; i < rows; ++i) cursors[i] = static_cast<uint32_t>(write(bytes + cursors[i], i) - bytes);
-    return;
+  Origin(const Column& column, bool canonical_doubles)
+      : physical(column.physical()),
+        nulls(column.has_nulls() ? column.nulls().data() : nullptr),
+        bools(column.bools().data()),
+        ints(column.ints().data()),
+        doubles(column.doubles().data()),
+        wides(column.wides().data()),
+        texts(column.texts().data()),
+        arena(column.arena_data()),
+        arena_size(column.arena() ? column.arena()->size() : 0),
+        canonical(canonical_doubles),
+        most(column.size() * sizeof(Int128)) {
+    for (const TextRef& text : column.texts()) most += text.size;
   }
-  const auto nulls = column.nulls();
-  for (size_t i = 0; i < rows; ++i) {
-    if (nulls[i]) {
-      char& bits = bytes[out.offsets[i] + field / 8];
-      bits = static_cast<char>(bits | (1 << (field % 8)));
-    } else {
-      cursors[i] = static_cast<uint32_t>(write(bytes + cursors[i], i) - bytes);
+
+  // Writes up to kSpill bytes too many.
+  char* Write(char* out, size_t row) const {
+    switch (physical) {
+      case Physical::kBool:
+        *out = static_cast<char>(bools[row]);
+        return out + 1;
+      case Physical::kInt64:
+        return WriteVarint(out, ZigZag(ints[row]));
+      case Physical::kDouble: {
+        const double value = canonical ? Canonical(doubles[row]) : doubles[row];
+        std::memcpy(out, &value, sizeof value);
+        return out + sizeof value;
+      }
+      case Physical::kInt128:
+        std::memcpy(out, wides + row, sizeof(Int128));
+        return out + sizeof(Int128);
+      case Physical::kText: {
+        const TextRef text = texts[row];
+        out = WriteVarint(out, text.size);
+        CopyText(out, arena + text.offset, text.size, arena_size - text.offset);
+        return out + text.size;
+      }
     }
+    return out;
   }
-}
+};
 
 }  // namespace
 
@@ -215,97 +259,39 @@ RowCodec::RowCodec(const std::vector<DataType>& types, Form form) : null_bytes_(
   for (const DataType& type : types) fields_.push_back(type.physical());
 }
 
-// Two passes a column over the batch, sizes and then values, so that each loop is over one type.
+// Row by row, so that a value may be written with more bytes than it has: the next one is written over them.
 void RowCodec::Encode(const Batch& batch, std::span<const int> columns, EncodedRows& out) const {
   WEIR_CHECK_EQ(columns.size(), fields_.size());
   const size_t rows = batch.rows();
-  out.offsets.assign(rows + 1, static_cast<uint32_t>(null_bytes_));
-  out.offsets[0] = 0;
-  uint32_t* sizes = out.offsets.data() + 1;
-  for (const int index : columns) {
-    const Column& column = batch.column(static_cast<size_t>(index));
-    switch (column.physical()) {
-      case Physical::kBool:
-        AddSizes(column, sizes, [](size_t) { return 1; });
-        break;
-      case Physical::kInt64: {
-        const auto values = column.ints();
-        AddSizes(column, sizes, [&](size_t i) { return SizeOfVarint(ZigZag(values[i])); });
-        break;
-      }
-      case Physical::kDouble:
-        AddSizes(column, sizes, [](size_t) { return sizeof(double); });
-        break;
-      case Physical::kInt128:
-        AddSizes(column, sizes, [](size_t) { return sizeof(Int128); });
-        break;
-      case Physical::kText: {
-        const auto values = column.texts();
-        AddSizes(column, sizes, [&](size_t i) { return SizeOfVarint(values[i].size) + values[i].size; });
-        break;
-      }
-    }
-  }
-  uint64_t total = 0;
-  for (size_t i = 1; i <= rows; ++i) {
-    total += out.offsets[i];
-    WEIR_CHECK_LE(total, uint64_t{UINT32_MAX} - 16);
-    out.offsets[i] = static_cast<uint32_t>(total);
-  }
-  out.bytes.resize(total + 2 * kRowSlack);
-  char* bytes = out.bytes.data();
-  thread_local std::vector<uint32_t> cursors;
-  cursors.assign(out.offsets.begin(), out.offsets.end() - 1);
-  for (size_t i = 0; i < rows; ++i) {
-    for (size_t k = 0; k < null_bytes_; ++k) bytes[cursors[i]++] = 0;
-  }
-  // A varint is written as 8 or 9 bytes: what it spills into the next row would be lost.  Row i's last field may be
-  // written after row i + 1's first, so values are written exactly.
-  const auto put_varint = [](char* at, uint64_t value) {
-    char buffer[16];
-    const size_t size = static_cast<size_t>(WriteVarint(buffer, value) - buffer);
-    for (size_t k = 0; k < size; ++k) at[k] = buffer[k];
-    return at + size;
-  };
+  std::vector<Origin> origins;
+  origins.reserve(columns.size());
+  size_t most = rows * null_bytes_;
   for (size_t field = 0; field < fields_.size(); ++field) {
     const Column& column = batch.column(static_cast<size_t>(columns[field]));
     WEIR_CHECK(column.physical() == fields_[field]);
-    switch (fields_[field]) {
-      case Physical::kBool:
-        WriteField(column, field, out, bytes, cursors.data(), [v = column.bools()](char* at, size_t i) {
-          *at = static_cast<char>(v[i]);
-          return at + 1;
-        });
-        break;
-      case Physical::kInt64:
-        WriteField(column, field, out, bytes, cursors.data(),
-                   [v = column.ints(), put_varint](char* at, size_t i) { return put_varint(at, ZigZag(v[i])); });
-        break;
-      case Physical::kDouble: {
-        const bool canonical = form_ == Form::kKey;
-        WriteField(column, field, out, bytes, cursors.data(), [v = column.doubles(), canonical](char* at, size_t i) {
-          const double value = canonical ? Canonical(v[i]) : v[i];
-          std::memcpy(at, &value, sizeof value);
-          return at + sizeof value;
-        });
-        break;
+    most += origins.emplace_back(column, form_ == Form::kKey).most;
+  }
+  WEIR_CHECK_LE(most, size_t{UINT32_MAX} - kSpill);
+  out.offsets.resize(rows + 1);
+  out.bytes.resize(most + kSpill);
+  char* const bytes = out.bytes.data();
+  char* at = bytes;
+  for (size_t row = 0; row < rows; ++row) {
+    out.offsets[row] = static_cast<uint32_t>(at - bytes);
+    char* const bits = at;
+    for (size_t i = 0; i < null_bytes_; ++i) *at++ = 0;
+    for (size_t field = 0; field < origins.size(); ++field) {
+      const Origin& origin = origins[field];
+      if (origin.nulls != nullptr && origin.nulls[row] != 0) {
+        bits[field / 8] = static_cast<char>(bits[field / 8] | (1 << (field % 8)));
+      } else {
+        at = origin.Write(at, row);
       }
-      case Physical::kInt128:
-        WriteField(column, field, out, bytes, cursors.data(), [v = column.wides()](char* at, size_t i) {
-          std::memcpy(at, &v[i], sizeof v[i]);
-          return at + sizeof v[i];
-        });
-        break;
-      case Physical::kText:
-        WriteField(column, field, out, bytes, cursors.data(),
-                   [v = column.texts(), arena = column.arena_data(), put_varint](char* at, size_t i) {
-                     at = put_varint(at, v[i].size);
-                     std::memcpy(at, arena + v[i].offset, v[i].size);
-                     return at + v[i].size;
-                   });
-        break;
     }
   }
+  const size_t total = static_cast<size_t>(at - bytes);
+  out.offsets[rows] = static_cast<uint32_t>(total);
+  out.bytes.resize(total + 2 * kRowSlack);
 }
 
 void RowCodec::Decode(std::span<const char*> rows, std::span<Column* const> targets, bool advance) const {
