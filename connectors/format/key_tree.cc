@@ -35,9 +35,10 @@ bool KeyNode::MatchUnexpected(JsonCursor& cursor, size_t place, JsonKey*& key) {
   key = Find(raw);
   if (quoted.size() > kMaxKeySize || place >= kMaxRemembered) return true;
   // Places before this one may be without a memory (a long key): a line feed matches no token.
-  if (order_.size() <= place) order_.resize(place + 1, {"\n", nullptr});
-  order_[place].quoted = quoted;
-  order_[place].key = key;
+  Expected nothing;
+  nothing.Set("\n", nullptr);
+  if (order_.size() <= place) order_.resize(place + 1, nothing);
+  order_[place].Set(quoted, key);
   return true;
 }
 

@@ -45,6 +45,10 @@ ValueReader::ValueReader(DataType type, TimeUnit unit, ReadRules rules)
   short_powers_[0] = 1;
   for (size_t i = 1; i < 19; ++i) short_powers_[i] = short_powers_[i - 1] * 10;
   if (short_decimal_) limit_ = short_powers_[type.precision];
+  const int unit_digits = 6 - MicrosScale(unit);  // behind the second
+  if ((type.kind == TypeKind::kTimestamp || type.kind == TypeKind::kTimestampLtz) && unit_digits <= type.precision) {
+    epoch_step_ = short_powers_[MicrosScale(unit)];
+  }
   const auto bits = [&](int count) {
     min_ = -(int64_t{1} << (count - 1));
     max_ = -(min_ + 1);

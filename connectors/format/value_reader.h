@@ -45,10 +45,17 @@ class ValueReader {
     column.AppendInt(value);
     return true;
   }
-  // The fast way for `unscaled` / 10^fraction_digits: integers, and decimals of up to 18 digits that need no rounding.
-  // False: nothing was appended, ReadNumber knows what to do.  REQUIRES: |unscaled| < 10^18
+  // The fast way for `unscaled` / 10^fraction_digits: integers, and decimals of up to 18 digits and whole epoch numbers
+  // that need no rounding.  False: nothing was appended, ReadNumber knows what to do.  REQUIRES: |unscaled| < 10^18
   bool ReadShort(int64_t unscaled, int fraction_digits, Column& column) const {
     if (integer_) return fraction_digits == 0 && ReadInteger(unscaled, column);
+    if (epoch_step_ != 0) {
+      int64_t micros = 0;
+      if (fraction_digits != 0 || __builtin_mul_overflow(unscaled, epoch_step_, &micros)) return false;
+      if (micros < kFirstTime || micros > kLastTime) return false;
+      column.AppendInt(micros);
+      return true;
+    }
     if (!short_decimal_ || fraction_digits > type_.scale) return false;
     int64_t scaled = 0;
     const int64_t factor = short_powers_[type_.scale - fraction_digits];
@@ -72,6 +79,7 @@ class ValueReader {
   bool short_decimal_;  // precision of at most 18
   int64_t limit_ = 0;   // of such a decimal: 10^precision
   int64_t short_powers_[19] = {};
+  Micros epoch_step_ = 0;  // of a timestamp that keeps every digit of its unit: microseconds in one
 };
 
 // "column v: 'abc' is not a bigint"; the value is shortened.
