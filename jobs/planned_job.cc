@@ -75,7 +75,8 @@ bool NamesUnsound(const JobFile& file, const std::string& sql) {
   for (const SinkDeclaration& sink : file.sinks) {
     if (!sink.sound && named(sink.name)) return true;
   }
-  return std::any_of(file.tables.begin(), file.tables.end(), named);
+  return std::any_of(file.tables.begin(), file.tables.end(),
+                     [&](const TableDeclaration& table) { return !table.sound && named(table.name); });
 }
 
 JobPlan PlanQueries(const JobFile& file, Diagnostics& out) {
@@ -97,6 +98,7 @@ JobPlan PlanQueries(const JobFile& file, Diagnostics& out) {
     if (NamesUnsound(file, query.sql)) continue;
     out.Add(PositionOfQuery(file, query, error.line, error.column), error.message);
   }
+  outcome.plan.rocksdb_state = file.options.rocksdb_state;
   return std::move(outcome.plan);
 }
 
@@ -112,6 +114,18 @@ Catalog MakeCatalog(const JobFile& file) {
     relation.primary_key = source.primary_key;
     relation.changelog = source.changelog;
     if (source.event_time) relation.event_time = source.event_time->column;
+    catalog.relations.push_back(std::move(relation));
+  }
+  for (const TableDeclaration& table : file.tables) {
+    CatalogRelation relation;
+    relation.kind = CatalogRelation::Kind::kTable;
+    relation.name = table.name;
+    relation.schema = table.MakeSchema();
+    relation.primary_key = table.primary_key;
+    relation.changelog = ChangelogMode::kFull;
+    relation.bucket_key = table.bucket_key;
+    relation.buckets = table.buckets;
+    relation.not_null = table.not_null;
     catalog.relations.push_back(std::move(relation));
   }
   for (const SinkDeclaration& sink : file.sinks) {

@@ -28,7 +28,7 @@ Checked<PlannedJob> PlanJobText(const std::string& path, const std::string& text
 // The same from a file.
 Checked<PlannedJob> PlanJobFile(const std::string& path, const JobFileOptions& options, InputCheck inputs);
 
-// Sources and sinks as the planner sees them.
+// Sources, tables and sinks as the planner sees them.
 Catalog MakeCatalog(const JobFile& file);
 
 }  // namespace weir

@@ -151,10 +151,7 @@ JobFile ReadJobFile(const std::string& path, const std::string& text, const JobF
     for (const auto& member : section->members) file.sources.push_back(ReadSource(member, out));
   }
   if ((section = Section(reader, "tables", "wide: {columns: {...}}")) != nullptr) {
-    for (const auto& member : section->members) {
-      ReadTable(member, out);
-      file.tables.push_back(member.key);
-    }
+    for (const auto& member : section->members) file.tables.push_back(ReadTable(member, out));
   }
   if ((section = Section(reader, "sinks", "results: {connector: file, path: out/results}")) != nullptr) {
     for (const auto& member : section->members) file.sinks.push_back(ReadSink(member, out));

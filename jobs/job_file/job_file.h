@@ -66,6 +66,20 @@ struct SourceDeclaration {
   Schema MakeSchema() const;
 };
 
+// A primary-key table that keeps the last row of each key.
+struct TableDeclaration {
+  std::string name;
+  FilePosition position;
+  bool sound = false;
+  std::vector<SourceColumn> columns;  // their names and types
+  std::vector<int> primary_key;
+  std::vector<int> bucket_key;  // a part of the primary key, by default all of it
+  int buckets = kDefaultBuckets;
+  std::vector<int> not_null;  // the primary key takes no NULL either
+
+  Schema MakeSchema() const;
+};
+
 struct SinkDeclaration {
   std::string name;
   FilePosition position;
@@ -118,7 +132,7 @@ struct JobFile {
   std::vector<SourceDeclaration> sources;
   std::vector<SinkDeclaration> sinks;
   std::vector<QueryDeclaration> queries;
-  std::vector<std::string> tables;  // names alone: tables are refused
+  std::vector<TableDeclaration> tables;
 
   const SourceDeclaration* FindSource(std::string_view source_name) const;
   const SinkDeclaration* FindSink(std::string_view sink_name) const;
@@ -141,8 +155,5 @@ struct JobFileOptions {
 
 // Reads a job file's text; what is wrong goes to `out`, and the value is usable only when nothing did.
 JobFile ReadJobFile(const std::string& path, const std::string& text, const JobFileOptions& options, Diagnostics& out);
-
-// The sentence that every part of the job file says that waits for the table store.
-inline constexpr const char* kNeedsTables = "need the table store, which this version does not have yet";
 
 }  // namespace weir

@@ -8,8 +8,7 @@ namespace weir {
 OptionsDeclaration ReadOptions(const DocumentNode& node, Diagnostics& out);
 SourceDeclaration ReadSource(const DocumentNode::Member& member, Diagnostics& out);
 SinkDeclaration ReadSink(const DocumentNode::Member& member, Diagnostics& out);
-// Refuses what it finds; the keys are checked so that a misspelt one is named today.
-void ReadTable(const DocumentNode::Member& member, Diagnostics& out);
+TableDeclaration ReadTable(const DocumentNode::Member& member, Diagnostics& out);
 // Before the sinks are read, with the environment filled in.
 void RedirectSinks(DocumentNode& root, const SinkRedirection& redirection);
 std::vector<QueryDeclaration> ReadQueries(const DocumentNode& node, Diagnostics& out);

@@ -68,15 +68,4 @@ SinkDeclaration ReadSink(const DocumentNode::Member& member, Diagnostics& out) {
   return sink;
 }
 
-void ReadTable(const DocumentNode::Member& member, Diagnostics& out) {
-  out.Add(member.position, fmt::format("tables {}", kNeedsTables));
-  MapReader reader(member.value, fmt::format("table {}", member.key), out);
-  for (const char* key :
-       {"columns", "primary_key", "bucket", "merge_engine", "sequence", "groups", "nulls", "aggregate", "delete",
-        "partition", "indexes", "auto_increment", "not_null", "changelog", "ttl"}) {
-    reader.Take(key);
-  }
-  reader.Finish();
-}
-
 }  // namespace weir

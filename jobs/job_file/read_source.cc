@@ -183,7 +183,7 @@ SourceDeclaration ReadSource(const DocumentNode::Member& member, Diagnostics& ou
   const DocumentNode* connector = reader.Require("connector");
   if (connector == nullptr) return source;
   if (connector->IsScalar() && connector->text == "table") {
-    out.Add(connector->position, fmt::format("table sources {}", kNeedsTables));
+    out.Add(connector->position, "connector: table comes with a later version; a query of this job reads a table by its name");
     return source;
   }
   const auto kind = reader.Choice<SourceConnector>("connector", {{"kafka", SourceConnector::kKafka},

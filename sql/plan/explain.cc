@@ -133,6 +133,7 @@ std::string ExplainText(const JobPlan& plan) {
     AppendTree(*table, 0, printed, out);
   }
   AppendTables(plan, out);
+  if (plan.rocksdb_state) out += "\nstate of operators: rocksdb\n";
   return out;
 }
 
@@ -140,6 +141,7 @@ std::string ExplainJson(const JobPlan& plan) {
   OrderedJson json;
   json["sinks"] = OrderedJson::array();
   for (const PlanPtr& sink : plan.sinks) json["sinks"].push_back(sink->id);
+  json["state"] = plan.rocksdb_state ? "rocksdb" : "memory";
   json["tables"] = OrderedJson::array();
   for (const TableText& text : TablesOf(plan)) json["tables"].push_back(TableJson(text));
   json["operators"] = OrderedJson::array();

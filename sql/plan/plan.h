@@ -135,6 +135,7 @@ struct PlanNode {
 struct JobPlan {
   std::vector<PlanPtr> sinks;          // kSink nodes, one an INSERT, in order
   std::vector<PlanPtr> tables_unread;  // kTable nodes that no query reads: roots too, like the sinks
+  bool rocksdb_state = false;          // where operators keep their state, for explain
 };
 
 }  // namespace weir

@@ -91,8 +91,22 @@ const Broken kBroken[] = {
      "job.yaml:3:52: the generator's column order_id is a bigint\n"
      "job.yaml:3:52: the generator orders makes no column x\n"},
     {"Table", "queries: [q]\ntables:\n  t: {columns: {a: bigint}, primry_key: [a]}\n",
-     "job.yaml:3:3: tables need the table store, which this version does not have yet\n"
+     "job.yaml:3:3: table t has no primary_key; log tables, whose rows are only added, come with a later version\n"
      "job.yaml:3:29: unknown key primry_key in table t; did you mean primary_key?\n"},
+    {"TableEngine",
+     "queries: [q]\ntables:\n  t: {columns: {a: bigint}, primary_key: [a], merge_engine: aggregation, ttl: 7d, delete: "
+     "ignore}\n",
+     "job.yaml:3:61: merge_engine: aggregation comes with a later version; deduplicate is the one there is\n"
+     "job.yaml:3:79: ttl comes with a later version\n"
+     "job.yaml:3:91: delete: ignore comes with a later version; row is the one there is\n"},
+    {"TableBucket", "queries: [q]\ntables:\n  t: {columns: {a: int, b: int}, primary_key: [a], bucket: {key: [b], num: 0}}\n",
+     "job.yaml:3:66: bucket: column b does not belong to the primary_key, and a row must not change its bucket\n"
+     "job.yaml:3:76: num: '0' is no whole number from 1 to 4096\n"},
+    {"TableColumns",
+     "queries: [q]\ntables:\n  t: {columns: {a: {type: int, path: x}, b: bitmap32}, primary_key: [a, b], not_null: [c]}\n",
+     "job.yaml:3:32: path is for columns of sources; a column of a table has a type alone\n"
+     "job.yaml:3:69: primary_key: column b is a bitmap32, which is no key\n"
+     "job.yaml:3:88: there is no column c\n"},
     {"SinkConnector", "queries: [q]\nsinks:\n  s: {path: x}\n", "job.yaml:3:6: sink s needs connector\n"},
     {"ExactlyOnce", "queries: [q]\nsinks:\n  s: {connector: kafka, brokers: b, topic: t, delivery: exactly_once}\n",
      "job.yaml:3:57: delivery: exactly_once needs Kafka transactions, which this version does not have yet; "

@@ -65,6 +65,41 @@ TEST(PlannedJob, AFileOfRowsTakesNoChanges) {
             "changelog_json\n");
 }
 
+constexpr const char* kTables = R"(name: a
+sources:
+  s: {connector: memory, columns: {id: bigint, name: string}}
+tables:
+  t: {columns: {id: bigint, name: string, n: int}, primary_key: [id], bucket: {num: 4}, not_null: [name]}
+sinks:
+  out: {connector: print}
+queries:
+)";
+
+TEST(PlannedJob, TablesAreWrittenAndRead) {
+  const auto job = PlanJobText("job.yaml",
+                               std::string(kTables) + "  - INSERT INTO t SELECT * FROM s\n"
+                                                      "  - INSERT INTO out SELECT name, COUNT(*) AS n FROM t GROUP BY name\n",
+                               WithOverrides({}), InputCheck::kFiles);
+  ASSERT_TRUE(job) << job.error().front().message;
+  EXPECT_EQ(job->file.tables[0].buckets, 4);
+  EXPECT_EQ(job->file.tables[0].bucket_key, std::vector<int>{0});
+  EXPECT_EQ(job->plan.sinks.size(), 1u);
+}
+
+TEST(PlannedJob, ErrorsOfInsertsIntoTablesHavePlaces) {
+  EXPECT_EQ(PlanErrors(std::string(kTables) + "  - INSERT INTO t SELECT name, name FROM s\n"),
+            "job.yaml:9:26: column id of table t is bigint, and SELECT gives string; cast it in the query\n");
+  EXPECT_EQ(PlanErrors(std::string(kTables) + "  - INSERT INTO t SELECT id FROM s\n"),
+            "job.yaml:9:17: column name of table t takes no NULL\n");
+}
+
+TEST(PlannedJob, QueriesOverABrokenTableSayNothingMore) {
+  EXPECT_EQ(PlanErrors("sources:\n  s: {connector: memory, columns: {id: bigint}}\n"
+                       "tables:\n  t: {columns: {id: bigit}, primary_key: [id]}\nsinks: {out: {connector: print}}\n"
+                       "queries: [INSERT INTO t SELECT id FROM s, INSERT INTO out SELECT id + 1 AS x FROM t]\n"),
+            "job.yaml:4:21: column id: 'bigit' is not a type; did you mean bigint?\n");
+}
+
 TEST(PlannedJob, ADeltaJoinIsRefusedInWords) {
   const std::string errors = PlanErrors("options: {join: delta}\n" + std::string(kHead) +
                                         "  - INSERT INTO out SELECT x.id FROM s x JOIN s y ON x.id = y.id\n");

@@ -262,8 +262,9 @@ TEST(TableTest, ChangesThatMayOvertakeEachOtherAreOrdered) {
 
 TEST(TableTest, NullsAreRefusedWhereTheTableTakesNone) {
   const PlanOutcome outcome = PlanDelta({"INSERT INTO users SELECT w, 'a' FROM r"});
-  const PlanPtr table = Find(outcome, "table-users");
-  EXPECT_EQ(table->inputs[0]->inputs[0]->expressions[0]->ToString(*Find(outcome, "scan-r")->schema), "w NOT NULL");
+  const PlanPtr project = Find(outcome, "project-1");
+  ASSERT_NE(project, nullptr);
+  EXPECT_EQ(project->expressions[0]->ToString(*Find(outcome, "scan-r")->schema), "w NOT NULL");
   EXPECT_EQ(Errors({"INSERT INTO users SELECT NULL, 'a' FROM r"}), "1:26: column id of table users takes no NULL");
 }
 
