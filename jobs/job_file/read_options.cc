@@ -53,11 +53,7 @@ OptionsDeclaration ReadOptions(const DocumentNode& node, Diagnostics& out) {
           .Choice<JoinOption>(
               "join", {{"auto", JoinOption::kAuto}, {"regular", JoinOption::kRegular}, {"delta", JoinOption::kDelta}})
           .value_or(JoinOption::kAuto);
-  const auto rocksdb = reader.Choice<bool>("state", {{"memory", false}, {"rocksdb", true}});
-  if (rocksdb.value_or(false)) {
-    out.Add(reader.node().Find("state")->position,
-            "state: rocksdb is not in this version yet; state: memory is the one there is");
-  }
+  options.rocksdb_state = reader.Choice<bool>("state", {{"memory", false}, {"rocksdb", true}}).value_or(false);
   if (const DocumentNode* checkpoint = reader.Take("checkpoint")) options.checkpoint = ReadCheckpoint(*checkpoint, out);
   options.memory = reader.Size("memory").value_or(options.memory);
   options.redo_bytes = reader.Size("redo_bytes").value_or(options.redo_bytes);

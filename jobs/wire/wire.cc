@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "engine/data/hash.h"
 #include "jobs/wire/operator_descriptions.h"
 #include "jobs/wire/union_operator.h"
 #include "operators/registry.h"
 #include "operators/values.h"
 #include "sql/plan/node_text.h"
+#include "tables/table_set.h"
 
 namespace weir {
 namespace {
@@ -19,11 +21,16 @@ class Wiring {
   Wiring(const PlannedJob& job, const WireOptions& options) : job_(job), options_(options), descriptions_(job) {}
 
   Result<JobGraph> Build() {
-    for (const PlanPtr& sink : job_.plan.sinks) CountConsumers(sink);
-    for (const PlanPtr& sink : job_.plan.sinks) {
-      WEIR_ASSIGN(const int stage, Place(sink));
+    const OptionsDeclaration& options = job_.file.options;
+    tables_ = std::make_shared<TableSet>(TableSetOptions{options.memory, options.redo_bytes, options.redo_rows});
+    std::vector<PlanPtr> roots = job_.plan.sinks;
+    roots.insert(roots.end(), job_.plan.tables_unread.begin(), job_.plan.tables_unread.end());
+    for (const PlanPtr& root : roots) CountConsumers(root);
+    for (const PlanPtr& root : roots) {
+      WEIR_ASSIGN(const int stage, Place(root));
       (void)stage;
     }
+    if (has_tables_) graph_.store = tables_;
     return std::move(graph_);
   }
 
@@ -98,8 +105,9 @@ class Wiring {
         input.edge.exchange = Exchange::kGather;
         input.parallelism = 1;
       } else {
-        input.edge.exchange = Exchange::kHash;
+        input.edge.exchange = from->buckets > 0 ? Exchange::kBucket : Exchange::kHash;
         input.edge.key_columns = from->key;
+        input.edge.buckets = from->buckets;
         input.parallelism = job_.file.options.parallelism;
       }
       inputs.push_back(std::move(input));
@@ -205,13 +213,39 @@ class Wiring {
       }
       build.output_schema = projection->second->schema;
     }
+    AddTables(node, build);
     return OperatorFactory([node = PlanNode(node), build](int, int) { return MakeOperator(node, build); });
+  }
+
+  // The tables that the operator keeps its rows in, if it does.
+  void AddTables(const PlanNode& node, OperatorBuildOptions& build) {
+    const auto add = [this](const std::string& name, int buckets, TableOptions::Kind kind) {
+      has_tables_ = true;
+      return tables_->Add({name, buckets, kind});
+    };
+    if (node.kind == NodeKind::kTable) {
+      build.tables[0] = add(node.table.name, node.table.buckets, TableOptions::Kind::kLogged);
+      build.table_is_read = consumers_.at(&node) > 1 || !IsUnread(node);
+    } else if (node.kind == NodeKind::kJoin && node.strategy == JoinStrategy::kDelta) {
+      build.tables[0] = add(node.left_table.name, node.left_table.buckets, TableOptions::Kind::kLogged);
+      build.tables[1] = add(node.right_table.name, node.right_table.buckets, TableOptions::Kind::kLogged);
+    } else if (node.kind == NodeKind::kJoin && job_.file.options.rocksdb_state) {
+      build.tables[0] = add(node.id + ".left", kKeyGroups, TableOptions::Kind::kState);
+      build.tables[1] = add(node.id + ".right", kKeyGroups, TableOptions::Kind::kState);
+    }
+  }
+
+  bool IsUnread(const PlanNode& node) const {
+    const auto& unread = job_.plan.tables_unread;
+    return std::any_of(unread.begin(), unread.end(), [&](const PlanPtr& table) { return table.get() == &node; });
   }
 
   const PlannedJob& job_;
   const WireOptions& options_;
   const OperatorDescriptions descriptions_;
   JobGraph graph_;
+  std::shared_ptr<TableSet> tables_;
+  bool has_tables_ = false;
   std::unordered_map<const PlanNode*, int> consumers_;
   std::unordered_map<const PlanNode*, int> stages_;
   std::unordered_map<const PlanNode*, const PlanNode*> projections_;  // join -> the projection that it does itself

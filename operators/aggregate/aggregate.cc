@@ -22,7 +22,7 @@ Status Aggregate::Begin(const Batch& batch) {
   HashRows(batch, options_.group_columns, hashes_);
   key_codec_.Encode(batch, options_.group_columns, keys_);
   const auto bytes = static_cast<int64_t>(keys_.bytes.size() + batch.rows() * (plan_.fixed + 64) + batch.ByteSize());
-  WEIR_TRY(state_.BeginBatch(hashes_, IndexBytes(), bytes));
+  WEIR_TRY(state_.BeginBatch(IndexBytes(), bytes));
   if (state_.has_ttl() && !global()) SweepExpired();
   touched_.clear();
   before_.clear();
