@@ -1,6 +1,6 @@
-// The base of a table alone: folds of 300,000 rows of about 60 bytes and lookups of groups of 5 rows and of single rows,
-// from the block cache and with an empty one (files in the page cache).  Prints CPU microseconds; the folds' compactions
-// in the background are counted apart.
+// The base of a table alone: folds of 300,000 rows of about 60 bytes and lookups of groups of 5 rows and of single
+// rows, from the block cache and with an empty one (files in the page cache).  Prints CPU microseconds; the folds'
+// compactions in the background are counted apart.
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -52,7 +52,10 @@ Buckets MakeRows(std::mt19937_64& random) {
   Buckets buckets(kBuckets);
   for (int i = 0; i < kGroups * kRowsOfGroup; ++i) {
     const int group = i % kGroups;
-    std::string key = BigEndian(static_cast<uint64_t>(group) * 7919, 8) + "\x0a" "2024-03-0" + std::to_string(group % 7);
+    std::string key = BigEndian(static_cast<uint64_t>(group) * 7919, 8) +
+                      "\x0a"
+                      "2024-03-0" +
+                      std::to_string(group % 7);
     std::string rest = BigEndian(random(), 8) + BigEndian(random() % 1000, 8) + "a channel text";
     buckets[group % kBuckets].push_back({std::move(key), BigEndian(static_cast<uint64_t>(i), 8), std::move(rest)});
   }
@@ -71,8 +74,8 @@ void FoldAll(TableBase& base, const Buckets& buckets, int number) {
   const double spent = CpuMicros(CLOCK_THREAD_CPUTIME_ID) - thread;
   const double others = CpuMicros(CLOCK_PROCESS_CPUTIME_ID) - process - spent;
   const auto rows = static_cast<double>(fold.rows());
-  std::printf("fold %d: %.2f us a row, %.2f on other threads meanwhile, %.1f MB in files, %d files at level 0\n", number,
-              spent / rows, others / rows, static_cast<double>(fold.bytes()) / 1e6, base.level0_files());
+  std::printf("fold %d: %.2f us a row, %.2f on other threads meanwhile, %.1f MB in files, %d files at level 0\n",
+              number, spent / rows, others / rows, static_cast<double>(fold.bytes()) / 1e6, base.level0_files());
 }
 
 void ScanGroups(TableBase& base, const Buckets& buckets, const char* what, bool missing) {
@@ -139,7 +142,8 @@ int Run(const std::string& folder, int folds) {
 }  // namespace weir
 
 int main(int argc, char** argv) {
-  const std::string folder = (std::filesystem::temp_directory_path() / ("table_bench." + std::to_string(time(nullptr)))).string();
+  const std::string folder =
+      (std::filesystem::temp_directory_path() / ("table_bench." + std::to_string(time(nullptr)))).string();
   const int result = weir::Run(folder, argc > 1 ? std::atoi(argv[1]) : 1);
   std::filesystem::remove_all(folder);
   return result;

@@ -1,6 +1,4 @@
 // The base of a table: folds, lookups, copies, and what is left after a crash or damage.
-#include "tables/base/table_base.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
@@ -16,6 +14,7 @@
 #include <thread>
 
 #include "tables/base/sorted_rows.h"
+#include "tables/base/table_base.h"
 
 namespace weir {
 namespace {
@@ -128,7 +127,8 @@ TEST_F(BaseTest, OpenOfNothingMakesNothing) {
 
 TEST_F(BaseTest, FoldsOverFolds) {
   Reopen();
-  FoldIn({Put(1, "g", "1", "a"), Put(1, "g", "2", "b"), Put(1, "g", "3", "c"), Put(3, "g", "1", "other bucket")}, "one");
+  FoldIn({Put(1, "g", "1", "a"), Put(1, "g", "2", "b"), Put(1, "g", "3", "c"), Put(3, "g", "1", "other bucket")},
+         "one");
   EXPECT_FALSE(base_->empty());
   EXPECT_EQ(base_->Marker().value(), "one");
   EXPECT_THAT(Rows(1, "g"), ElementsAre("1=a", "2=b", "3=c"));
@@ -364,7 +364,8 @@ TEST_F(BaseTest, CopyOfAnEmptyBaseRestoresAnEmptyBase) {
 TEST_F(BaseTest, DamageIsAnErrorNotACrash) {
   Reopen();
   std::vector<Change> changes;
-  for (int i = 0; i < 20'000; ++i) changes.push_back(Put(0, std::to_string(i), "u", "rest " + std::to_string(i * 7919)));
+  for (int i = 0; i < 20'000; ++i)
+    changes.push_back(Put(0, std::to_string(i), "u", "rest " + std::to_string(i * 7919)));
   FoldIn(changes, "m");
   base_.reset();
   for (const auto& path : SstFiles(folder_)) {
