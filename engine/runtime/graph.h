@@ -31,8 +31,8 @@ struct OperatorSpec {
   std::string id;    // unique in the job and stable over restarts: names state in checkpoints
   std::string kind;  // "join", "filter", "sink", ...; for metrics and explain
   std::string name;  // for people
-  std::string described;  // "join-1 of the query at job.yaml:12:5"; errors of its rows say it; may be empty
   std::function<Result<std::unique_ptr<Operator>>(int task, int parallelism)> make;
+  std::string described = "";  // "join-1 of the query at job.yaml:12:5"; errors of its rows say it; may be empty
 };
 
 struct EventTimeSpec {
