@@ -1,5 +1,6 @@
 #include "jobs/planned_job.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +35,7 @@ TEST(PlannedJob, AllQueriesAreChecked) {
 }
 
 TEST(PlannedJob, SqlErrorsComeTogetherWithThoseOfTheFile) {
-  const std::string errors = PlanErrors("optins: {}\n" + std::string(kHead) + "  - INSERT INTO out SELECT x FROM s\n");
+  const std::string errors = PlanErrors(fmt::format("optins: {{}}\n{}  - INSERT INTO out SELECT x FROM s\n", kHead));
   EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 2) << errors;
   EXPECT_EQ(PlaceOf(errors), "job.yaml:1:1");
 }
@@ -101,8 +102,8 @@ TEST(PlannedJob, QueriesOverABrokenTableSayNothingMore) {
 }
 
 TEST(PlannedJob, ADeltaJoinIsRefusedInWords) {
-  const std::string errors = PlanErrors("options: {join: delta}\n" + std::string(kHead) +
-                                        "  - INSERT INTO out SELECT x.id FROM s x JOIN s y ON x.id = y.id\n");
+  const std::string errors = PlanErrors(
+      fmt::format("options: {{join: delta}}\n{}  - INSERT INTO out SELECT x.id FROM s x JOIN s y ON x.id = y.id\n", kHead));
   EXPECT_NE(errors.find("delta"), std::string::npos) << errors;
 }
 
