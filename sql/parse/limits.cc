@@ -45,7 +45,7 @@ class Walk {
     const bool adjacent = std::exchange(last_at_, at) + 1 == at;
     if (sign == '(') {
       open_.push_back({});
-      if (open_.size() <= kMaxParentheses) return std::nullopt;
+      if (open_.size() - 1 <= kMaxParentheses) return std::nullopt;
       return PlacedMessage{at, "parentheses are nested more than " + std::to_string(kMaxParentheses) + " deep"};
     }
     if (sign == ')' && open_.size() > 1) {

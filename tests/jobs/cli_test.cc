@@ -194,7 +194,7 @@ TEST_F(CommandLineTest, ARowThatAnOperatorRefusesIsNamedWithItsQuery) {
   const std::string row = "[\"t\",\"+I\",\"a\",9223372036854775807]\n";
   Write("rows.jsonl", row + row + row);
   EXPECT_THAT(Weir("run job.yaml --replay rows.jsonl --state-dir sum").err,
-              StartsWith("the result of s is out of the range of decimal(38,0) (in aggregate-1 of the query at "
+              StartsWith("the result of sum is out of the range of decimal(38,0) (in aggregate-1 of the query at "
                          "job.yaml:8:5: "));
   WriteSumJob("join", "SELECT a.k FROM t a JOIN t b ON a.k = b.k AND 1 / (a.v - b.v) > 0");
   Write("rows.jsonl", "[\"t\",\"+I\",\"a\",1]\n");

@@ -40,8 +40,8 @@ const Broken kBroken[] = {
      "job.yaml:2:24: parallelism: 'two' is not an integer\n"},
     {"Join", "queries: [q]\noptions: {join: regulr}\n",
      "job.yaml:2:17: join: 'regulr' is none of auto, regular, delta; did you mean regular?\n"},
-    {"Rocksdb", "queries: [q]\noptions: {state: rocksdb}\n",
-     "job.yaml:2:18: state: rocksdb is not in this version yet; state: memory is the one there is\n"},
+    {"State", "queries: [q]\noptions: {state: rocksd}\n",
+     "job.yaml:2:18: state: 'rocksd' is none of memory, rocksdb; did you mean rocksdb?\n"},
     {"Interval", "queries: [q]\noptions:\n  checkpoint: {interval: 10 seconds, retain: 0}\n",
      "job.yaml:3:26: interval: '10 seconds' is not a duration; write 500ms, 10s, 5m, 1h or 7d\n"
      "job.yaml:3:46: retain: 0 is out of range (1 to 1000)\n"},
@@ -54,7 +54,7 @@ const Broken kBroken[] = {
     {"Connector", "queries: [q]\nsources:\n  s: {connector: kafak}\n",
      "job.yaml:3:18: connector: 'kafak' is none of kafka, file, generator, memory; did you mean kafka?\n"},
     {"TableSource", "queries: [q]\nsources:\n  s: {connector: table, table: t}\n",
-     "job.yaml:3:18: table sources need the table store, which this version does not have yet\n"},
+     "job.yaml:3:18: connector: table comes with a later version; a query of this job reads a table by its name\n"},
     {"NoColumns", "queries: [q]\nsources:\n  s: {connector: memory}\n", "job.yaml:3:6: source s needs columns\n"},
     {"Type", "queries: [q]\nsources:\n  s: {connector: memory, columns: {a: bigin, b: \"decimal(60,2)\"}}\n",
      "job.yaml:3:39: column a: 'bigin' is not a type; did you mean bigint?\n"
@@ -101,7 +101,7 @@ const Broken kBroken[] = {
      "job.yaml:3:91: delete: ignore comes with a later version; row is the one there is\n"},
     {"TableBucket", "queries: [q]\ntables:\n  t: {columns: {a: int, b: int}, primary_key: [a], bucket: {key: [b], num: 0}}\n",
      "job.yaml:3:66: bucket: column b does not belong to the primary_key, and a row must not change its bucket\n"
-     "job.yaml:3:76: num: '0' is no whole number from 1 to 4096\n"},
+     "job.yaml:3:76: num: 0 is out of range (1 to 4096)\n"},
     {"TableColumns",
      "queries: [q]\ntables:\n  t: {columns: {a: {type: int, path: x}, b: bitmap32}, primary_key: [a, b], not_null: [c]}\n",
      "job.yaml:3:32: path is for columns of sources; a column of a table has a type alone\n"
