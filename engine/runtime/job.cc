@@ -154,7 +154,7 @@ Status JobImpl::Start() {
   started_ = true;
   next_checkpoint_ = clock_.Monotonic() + options_.checkpoint_interval.value_or(0);
   for (const auto& stage : tasks_) {
-    for (const auto& task : stage) task->Wake();
+    for (const auto& task : stage) task->Start();
   }
   ticker_ = std::jthread([this] { Tick(); });
   return {};

@@ -132,6 +132,11 @@ Status Task::Restore(const std::function<std::unique_ptr<SnapshotReader>(const s
   return {};
 }
 
+void Task::Start() {
+  handle_->Start();
+  Wake();
+}
+
 void Task::RequestBarrier(Epoch epoch, bool last) {
   if (last) last_barrier_.store(true, std::memory_order_release);
   requested_epoch_.store(epoch, std::memory_order_release);

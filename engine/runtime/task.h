@@ -36,13 +36,18 @@ class TaskHost {
   virtual void FirstOutput() = 0;  // a sink has taken its first row
 };
 
-// Wakes a task, also after it is gone.
+// Wakes a task that has started, also after it is gone.  Before that a wake does nothing: a source wakes its task as soon
+// as messages arrive, which is while others are still being opened and before the job knows where all of them start.
 class WakeHandle {
  public:
   explicit WakeHandle(Runnable* target) : target_(target) {}
+  void Start() {
+    const std::lock_guard lock(mutex_);
+    started_ = true;
+  }
   void Wake() {
     const std::lock_guard lock(mutex_);
-    if (target_ != nullptr) target_->Wake();
+    if (started_ && target_ != nullptr) target_->Wake();
   }
   void Detach() {
     const std::lock_guard lock(mutex_);
@@ -52,6 +57,7 @@ class WakeHandle {
  private:
   std::mutex mutex_;
   Runnable* target_;
+  bool started_ = false;
 };
 
 struct ChainOperator {
@@ -76,6 +82,9 @@ class Task final : public Runnable {
   Status OpenSource(const Positions& restored, const std::map<std::string, Micros>& watermarks,
                     const std::vector<std::string>& idle);
   Status Restore(const std::function<std::unique_ptr<SnapshotReader>(const std::string& operator_id)>& reader);
+
+  // Runs from now on; every task of the job is set up.
+  void Start();
 
   // --- any thread --------------------------------------------------------------------------------------------------
   // A source task takes the barrier of `epoch` between two polls; with `last`, it polls no more afterwards.

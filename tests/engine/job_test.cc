@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <fstream>
+#include <mutex>
 #include <set>
 
 #include "engine/checkpoint/manifest_file.h"
@@ -58,6 +61,59 @@ TEST(JobTest, CountsEveryRowAtAnyParallelism) {
     EXPECT_EQ(figures.records_in, 15000);
     EXPECT_EQ(figures.checkpoints.size(), 1u) << "the last one, without a state dir";
   }
+}
+
+// Two sources that have rows at once and wake their task when they are opened, as a Kafka consumer does.  The second
+// gives the first the time to be polled too early.
+struct EarlyPoll {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool polled = false;
+};
+
+class EagerSource final : public Source {
+ public:
+  EagerSource(const NumberOptions& numbers, std::shared_ptr<EarlyPoll> early)
+      : numbers_(numbers), early_(std::move(early)) {}
+  Status Open(const SourceContext& context, const Positions& restored) override {
+    WEIR_TRY(numbers_.Open(context, restored));
+    context.wake();
+    if (context.task == 0) return {};
+    std::unique_lock lock(early_->mutex);
+    early_->changed.wait_for(lock, std::chrono::milliseconds(300), [this] { return early_->polled; });
+    EXPECT_FALSE(early_->polled) << "a source was polled while another was being opened";
+    return {};
+  }
+  Result<SourceState> Poll(SourceOutput& out) override {
+    {
+      const std::lock_guard lock(early_->mutex);
+      early_->polled = true;
+    }
+    early_->changed.notify_all();
+    return numbers_.Poll(out);
+  }
+  Positions CurrentPositions() const override { return numbers_.CurrentPositions(); }
+  std::vector<std::string> Partitions() const override { return numbers_.Partitions(); }
+  std::string Describe(const RowPosition& position) const override { return numbers_.Describe(position); }
+
+ private:
+  testing::NumberSource numbers_;
+  const std::shared_ptr<EarlyPoll> early_;
+};
+
+// Rows read before the first checkpoint has the start positions would be lost by a crash before the second.
+TEST(JobTest, NothingIsReadBeforeTheStartPositionsAreKept) {
+  const TemporaryFolder folder;
+  auto published = std::make_shared<Published>();
+  const NumberOptions numbers{.partitions = 2, .rows = 5000, .keys = 97, .batch = 100, .allowed = nullptr};
+  JobGraph graph = CountGraph(numbers, 2, 2, published);
+  auto early = std::make_shared<EarlyPoll>();
+  graph.stages[0].source->make = [numbers, early](int, int) -> Result<std::unique_ptr<Source>> {
+    return std::unique_ptr<Source>(std::make_unique<EagerSource>(numbers, early));
+  };
+  auto job = Create(std::move(graph), Options(folder / "state"));
+  EXPECT_EQ(RunToEnd(*job), JobEnd::kFinished);
+  ExpectCounts(*published, numbers);
 }
 
 TEST(JobTest, CheckpointsOnRowsKeepTheResultAndRetainAFew) {
