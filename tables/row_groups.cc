@@ -92,7 +92,7 @@ Ref RowGroups::FindOrAdd(uint64_t hash, std::string_view key) {
   ref = state_->Allocate(group_part_, sizeof(RowGroup) + key.size());
   Record* record = state_->At(ref);
   record->count = static_cast<uint32_t>(key.size());
-  record->flags = static_cast<uint8_t>(LoadedBits() | kRecent);
+  record->flags = static_cast<uint8_t>(whole_bits_ | kRecent);
   new (record->payload()) RowGroup();
   std::memcpy(record->payload() + sizeof(RowGroup), key.data(), key.size());
   index_->Insert(hash, ref);
@@ -112,6 +112,7 @@ void RowGroups::AddRow(size_t side, RowGroup& group, std::string_view unique, st
 // --- restore
 
 Status RowGroups::Restore() {
+  whole_bits_ = LoadedBits();
   for (size_t side = 0; side < sides_.size(); ++side) {
     for (const int bucket : buckets_) {
       WEIR_TRY(sides_[side].table->Redo(bucket, [&](const LogEntry& entry) { return RedoEntry(side, entry); }));
@@ -153,7 +154,8 @@ Result<bool> RowGroups::Prepare(std::span<const uint64_t> hashes, const EncodedR
     return true;
   }
   const uint8_t all = AllBits();
-  if (LoadedBits() == all && !counted_ && !sides_.front().table->set().wants_eviction()) return true;
+  whole_bits_ = LoadedBits();
+  if (whole_bits_ == all && !counted_ && !sides_.front().table->set().wants_eviction()) return true;
   for (size_t row = 0; row < hashes.size(); ++row) {
     const Ref ref = FindOrAdd(hashes[row], keys.row(row));
     Record* record = state_->At(ref);

@@ -102,6 +102,9 @@ class RowGroups {
   std::vector<Side> sides_;
   std::vector<int> buckets_;  // of this task
   std::function<void()> wake_;
+  // Sides without a base when the batch began: a group that is made during the batch is whole there.  A base that comes up
+  // meanwhile holds rows of groups that are in memory, so a key that has no group has no rows in it.
+  uint8_t whole_bits_ = 0;
   uint32_t epoch_ = 1;  // the running one is this or later: rows written now are folded with it
   uint32_t sequence_ = 0;
 
