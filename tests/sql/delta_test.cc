@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "sql/plan/nodes.h"
 #include "tests/sql/planning.h"
 
@@ -15,10 +17,47 @@ using ::testing::IsEmpty;
 using testing::Find;
 using testing::Outline;
 
+void ExpectBucketed(const PlanNode& input, const TableRef& table) {
+  EXPECT_EQ(input.distribution, table.bucket_columns) << input.id << " before " << table.name;
+  EXPECT_EQ(input.distribution_buckets, table.buckets) << input.id << " before " << table.name;
+}
+
+// What the operators rely on: rows come to their bucket, both sides of a join are spread alike, and where rows replace
+// each other by key they do so within one group.
+void ExpectSound(const PlanPtr& node, std::set<std::string>& tables) {
+  for (const PlanPtr& input : node->inputs) ExpectSound(input, tables);
+  if (node->kind == NodeKind::kTable) {
+    for (const PlanPtr& input : node->inputs) ExpectBucketed(*input, node->table);
+    EXPECT_TRUE(IsSubset(node->table.bucket_columns, node->key)) << node->id;
+    tables.insert(node->table.name);
+  }
+  if (node->kind != NodeKind::kJoin || node->strategy != JoinStrategy::kDelta) return;
+  ExpectBucketed(*node->inputs[0], node->left_table);
+  ExpectBucketed(*node->inputs[1], node->right_table);
+  EXPECT_EQ(node->left_table.buckets, node->right_table.buckets) << node->id;
+  ASSERT_EQ(node->left_table.bucket_columns.size(), node->right_table.bucket_columns.size()) << node->id;
+  for (size_t i = 0; i < node->left_table.bucket_columns.size(); ++i) {
+    bool paired = false;
+    for (size_t k = 0; k < node->left_keys.size(); ++k) {
+      paired = paired || (node->left_keys[k] == node->left_table.bucket_columns[i] &&
+                          node->right_keys[k] == node->right_table.bucket_columns[i]);
+    }
+    EXPECT_TRUE(paired) << node->id;
+  }
+  EXPECT_TRUE(node->left_mode != ChangelogMode::kUpsert || IsSubset(node->left_keys, node->left_unique)) << node->id;
+  EXPECT_TRUE(node->right_mode != ChangelogMode::kUpsert || IsSubset(node->right_keys, node->right_unique)) << node->id;
+  tables.insert({node->left_table.name, node->right_table.name});
+}
+
 PlanOutcome PlanDelta(const std::vector<std::string>& queries, JoinOption join = JoinOption::kDelta) {
   PlannerOptions options;
   options.join = join;
-  return testing::PlanQueries(queries, options, testing::TableCatalog());
+  PlanOutcome outcome = testing::PlanQueries(queries, options, testing::TableCatalog());
+  std::set<std::string> tables;
+  for (const auto* roots : {&outcome.plan.sinks, &outcome.plan.tables_unread}) {
+    for (const PlanPtr& root : *roots) ExpectSound(root, tables);
+  }
+  return outcome;
 }
 
 std::string Errors(const std::vector<std::string>& queries, JoinOption join = JoinOption::kDelta) {
@@ -292,6 +331,39 @@ TEST(TableTest, CyclesAndTablesWithoutInsertsAreRefused) {
             "query 1 1:13: tables pages and users are written from one another; INSERTs may not form a cycle");
   EXPECT_EQ(Errors({"INSERT INTO out SELECT id FROM users"}),
             "1:32: table users is read, and nothing writes it; add an INSERT INTO users");
+}
+
+// Every way in which rows come to a join, combined with every other.
+TEST(DeltaSoundTest, AllPairsOfInputsAreSpreadAlike) {
+  const std::vector<std::string> inputs = {
+      "(SELECT id AS a, k AS b, v AS c FROM l)",
+      "(SELECT k AS b, v AS c, id AS a FROM l WHERE v > 1)",
+      "(SELECT user_id AS a, order_id AS b, user_id + 1 AS c FROM orders)",
+      "(SELECT visit_id AS b, user_id AS a, user_id AS c FROM visits WHERE page = 'x')",
+      "(SELECT user_id AS a, order_id AS b, order_id AS c FROM ot)",
+      "(SELECT user_id AS b, visit_id AS a, user_id AS c FROM vt WHERE page = 'x')",
+      "(SELECT user_id AS a, count(*) AS b, max(visit_id) AS c FROM visits GROUP BY user_id)",
+      "(SELECT l.id AS a, r.id AS b, l.k AS c FROM l LEFT JOIN r ON l.k = r.k)",
+      "(SELECT v AS a, id AS b, v AS c FROM kd)",
+      "(SELECT id AS a, user_id AS b, id AS c FROM pages)"};
+  const std::vector<std::string> conditions = {"x.a = y.a", "x.b = y.b AND x.a = y.a", "x.c = y.b AND x.a < y.c",
+                                               "x.a = y.c AND x.b = y.c"};
+  for (const std::string& left : inputs) {
+    for (const std::string& right : inputs) {
+      for (const std::string& condition : conditions) {
+        for (const char* join : {"JOIN", "FULL JOIN"}) {
+          const std::string select = "INSERT INTO out SELECT x.a, y.b AS d, x.c AS e, y.a AS f FROM " + left + " x " + join +
+                                     " " + right + " y ON " + condition;
+          SCOPED_TRACE(select);
+          const PlanOutcome outcome =
+              PlanDelta({kOrders, kVisits, "INSERT INTO pages SELECT id, k, 'u' FROM r", select});
+          ASSERT_TRUE(outcome.errors.empty()) << outcome.errors[0].message;
+          ASSERT_NE(Find(outcome, "join-1"), nullptr);
+          EXPECT_EQ(outcome.plan.sinks[0]->schema->size(), 4u);
+        }
+      }
+    }
+  }
 }
 
 TEST(TableTest, ErrorsOfAnInsertAreItsOwn) {
