@@ -1,9 +1,10 @@
 // Which bucket of a table a row belongs to: Fluss's rule, so that a bucket here is the bucket there.
 //
 //   key bytes   the bucket-key columns one after the other, no NULL bits: BOOLEAN, TINYINT 1 byte; SMALLINT 2 bytes
-//               little endian; INT, DATE, TIME the LEB128 varint of the 32-bit pattern; BIGINT, TIMESTAMP, DECIMAL up
-//               to 18 digits that of the 64-bit pattern; FLOAT, DOUBLE 4 and 8 bytes little endian; text, bytes and
-//               larger DECIMALs (big-endian two's complement, as short as it can be) with their length before them.
+//               little endian; INT, DATE, TIME (ms) the LEB128 varint of the 32-bit pattern; BIGINT, TIMESTAMP (ms, and
+//               above 3 digits also the ns within the ms), DECIMAL up to 18 digits that of the 64-bit pattern; FLOAT,
+//               DOUBLE 4 and 8 bytes little endian; text, bytes and larger DECIMALs (big-endian two's complement, as
+//               short as it can be) with their length before them.
 //   bucket      murmur of the hash, of the bytes with seed 42; every byte behind the last whole word is a word of its
 //               own, sign-extended (Flink's and Fluss's variant of Murmur3_32).
 // Source: Apache Fluss, CompactedKeyEncoder and BucketingFunction, checked against the released client's output.
