@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <random>
@@ -254,6 +255,7 @@ class JoinModel {
     Start(1);
   }
   ~JoinModel() {
+    if (pending_) finished_.wait();
     tasks_.clear();
     if (tables_) tables_->Close();
     io_.Shutdown();
@@ -275,7 +277,8 @@ class JoinModel {
     }
     const auto expected = Recompute(sides_[0].rows(), sides_[1].rows(), setting_.type, setting_.condition);
     ASSERT_EQ(sink_.rows(), expected) << "after " << batch.ToString();
-    if (wants_checkpoint_.exchange(false) || random_() % 8 == 0) Checkpoint();
+    if (pending_ && random_() % 2 == 0) CompleteCheckpoint();
+    if (!pending_ && (wants_checkpoint_.exchange(false) || random_() % 8 == 0)) BeginCheckpoint();
     if (::testing::Test::HasFatalFailure()) return;
     if (random_() % 12 == 0) CrashAndRestore(std::array<int, 3>{1, 2, 4}[random_() % 3]);
   }
@@ -351,25 +354,46 @@ class JoinModel {
     }
   }
 
-  void Checkpoint() {
+  // Snapshots; what is finished later runs on another thread while the next changes are fed.
+  void BeginCheckpoint() {
     auto point = std::make_unique<Point>();
     if (point_) point->manifest.counters = base_counters_;
     point->manifest.epoch = ++epoch_;
     CapturingOutput out;
-    for (size_t task = 0; task < tasks_.size(); ++task) {
+    struct Answer {
+      explicit Answer(Manifest& manifest) : writer(manifest, state) {}
       MemorySnapshotWriter state;
-      ManifestWriter writer(point->manifest, state);
-      ASSERT_TRUE(tasks_[task]->join->OnBarrier(out));
-      ASSERT_TRUE(tasks_[task]->join->Snapshot(writer));
-      const Status finished = writer.Finish();
-      ASSERT_TRUE(finished) << finished.error().ToString();
-      point->state.Add(static_cast<int>(task), static_cast<int>(tasks_.size()), state.content);
+      ManifestWriter writer;
+    };
+    auto answers = std::make_shared<std::vector<std::unique_ptr<Answer>>>();
+    for (const auto& task : tasks_) {
+      answers->push_back(std::make_unique<Answer>(point->manifest));
+      ASSERT_TRUE(task->join->OnBarrier(out));
+      ASSERT_TRUE(task->join->Snapshot(answers->back()->writer));
     }
     for (int side = 0; side < 2; ++side) point->rows[side] = sides_[side].rows();
     point->sink = sink_;
+    pending_ = std::move(point);
+    auto finished = std::make_shared<std::promise<void>>();
+    finished_ = finished->get_future();
+    io_.Post([answers, finished, point = pending_.get()] {
+      for (size_t task = 0; task < answers->size(); ++task) {
+        Answer& answer = *(*answers)[task];
+        const Status status = answer.writer.Finish();
+        EXPECT_TRUE(status) << status.error().ToString();
+        point->state.Add(static_cast<int>(task), static_cast<int>(answers->size()), answer.state.content);
+      }
+      finished->set_value();
+    });
+  }
+
+  void CompleteCheckpoint() {
+    finished_.wait();
+    std::unique_ptr<Point> point = std::move(pending_);
     if (tables_) {
-      ASSERT_TRUE(tables_->Prepare(epoch_));
-      const Status complete = tables_->OnComplete(point->manifest, point_ ? point_->manifest.epoch : epoch_);
+      ASSERT_TRUE(tables_->Prepare(point->manifest.epoch));
+      const Status complete =
+          tables_->OnComplete(point->manifest, point_ ? point_->manifest.epoch : point->manifest.epoch);
       ASSERT_TRUE(complete) << complete.error().ToString();
     }
     point_ = std::move(point);
@@ -377,7 +401,12 @@ class JoinModel {
 
   // Everything since the last checkpoint is lost.
   void CrashAndRestore(int parallelism) {
-    if (!point_) Checkpoint();
+    if (pending_) finished_.wait();
+    if (!point_) {
+      if (!pending_) BeginCheckpoint();
+      CompleteCheckpoint();
+    }
+    pending_ = nullptr;
     if (::testing::Test::HasFatalFailure()) return;
     for (int side = 0; side < 2; ++side) sides_[side].SetRows(point_->rows[side]);
     sink_ = point_->sink;
@@ -397,7 +426,9 @@ class JoinModel {
   std::vector<std::unique_ptr<Task>> tasks_;
   Collapsed sink_;
   Epoch epoch_ = 0;
-  std::unique_ptr<Point> point_;
+  std::unique_ptr<Point> point_;    // the newest complete checkpoint
+  std::unique_ptr<Point> pending_;  // one that is being finished
+  std::future<void> finished_;
   std::map<std::string, int64_t> base_counters_;
   int64_t folds_before_ = 0;
 };
