@@ -146,7 +146,8 @@ void Table::Close() {
 Status Table::OpenBucket(int bucket) {
   if (folder_.empty() || !logged()) return {};
   const auto i = static_cast<size_t>(bucket);
-  WEIR_ASSIGN(logs_[i], BucketLog::Open(LogFolder(bucket), restored_ends_[i], {.segment_bytes = kSegmentBytes}));
+  const LogOptions log_options{.segment_bytes = kSegmentBytes, .bucket = static_cast<uint32_t>(bucket)};
+  WEIR_ASSIGN(logs_[i], BucketLog::Open(LogFolder(bucket), restored_ends_[i], log_options));
   bucket_bytes_[i] = logs_[i]->bytes();
   log_bytes_ += logs_[i]->bytes();
   return {};
