@@ -6,6 +6,15 @@
 #include "sql/plan/physical_planner.h"
 
 namespace weir {
+namespace {
+
+bool IsKeylessSource(const PlanNode& node, const Catalog& catalog) {
+  const PlanNode* below = &node;
+  while (below->kind == NodeKind::kFilter || below->kind == NodeKind::kProject) below = below->inputs[0].get();
+  return below->kind == NodeKind::kScan && catalog.Find(below->relation)->primary_key.empty();
+}
+
+}  // namespace
 
 void PhysicalPlanner::CountReads(const PlanNode& node) {
   if (node.kind == NodeKind::kScan && catalog_.Find(node.relation)->kind == CatalogRelation::Kind::kTable) {
@@ -35,10 +44,11 @@ void PhysicalPlanner::PlanWrite(PlanPtr& sink, const CatalogRelation& relation) 
   const bool unique = std::any_of(placement.keys.begin(), placement.keys.end(), [&](const UniqueKey& held) {
     return held.strict && placement.OrderedBy(held.columns) && IsSubset(held.columns, key);
   });
+  // Rows that are only added replace one another in the order in which they arrive, and so do the changes of a source
+  // that declares no key: there is nothing to put in order.  A delete of such a source is a delete, whoever wrote the row.
+  const bool as_they_come = input->changelog == ChangelogMode::kAppend || IsKeylessSource(*input, catalog_);
   Exchange(input, placement, relation.bucket_key, relation.buckets);
-  // Rows that are only added replace one another in the order in which they arrive: there is nothing to put in order.
-  const bool append = input->changelog == ChangelogMode::kAppend;
-  if (!append && !(ordered && unique)) OrderKeys(input, placement, key);
+  if (!as_they_come && !(ordered && unique)) OrderKeys(input, placement, key);
   tables_[relation.name].inputs.push_back(std::move(input));
 }
 

@@ -295,7 +295,8 @@ TEST(TableTest, ATableThatNobodyReadsIsARoot) {
 TEST(TableTest, ChangesThatMayOvertakeEachOtherAreOrdered) {
   EXPECT_EQ(OutlineOf({"INSERT INTO users SELECT l.id, r.w::text, NULL FROM l JOIN r ON l.k = r.id"}, JoinOption::kRegular),
             "table-users(key-order-1(exchange-3(project-1(join-1(exchange-1(scan-l), exchange-2(scan-r))))))");
-  // Rows that are only added have no retraction to wait for.
+  // A source without a key says what to write and what to delete; rows that are only added have no retraction.
+  EXPECT_EQ(OutlineOf({"INSERT INTO users (id) SELECT v FROM bag"}), "table-users(exchange-1(project-1(scan-bag)))");
   EXPECT_EQ(OutlineOf({"INSERT INTO users SELECT id, k, k FROM t"}), "table-users(exchange-1(project-1(scan-t)))");
 }
 
