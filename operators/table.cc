@@ -98,7 +98,8 @@ Result<Progress> TableOperator::Process(int, const Batch& batch, Output& out) {
     if (changes_.size() + 2 > kBatchRows) Emit(batch, out);
     if (IsAdd(batch.kind(row))) {
       WEIR_TRY(Put(row));
-    } else if (!batch.IsUpdatePair(row) || keys_.row(row) != keys_.row(row + 1)) {
+    } else if (batch.kind(row) == RowKind::kDelete ||
+               (batch.IsUpdatePair(row) && keys_.row(row) != keys_.row(row + 1))) {
       WEIR_TRY(Delete(row));
     }
   }

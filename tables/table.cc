@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "engine/base/file.h"
+#include "engine/data/hash.h"
 #include "engine/data/row_codec.h"
 #include "tables/table_set.h"
 
@@ -17,9 +18,20 @@ constexpr size_t kNumberRoom = 10;  // bytes of a varint, at most
 // Small enough that what a fold has made needless is soon given back, in each of a table's buckets.
 constexpr uint64_t kSegmentBytes = 2 << 20;
 
-std::string FolderName(std::string name) {
-  std::replace(name.begin(), name.end(), '/', '_');
-  return name;
+// What a checkpoint still finishes while the job is being aborted comes too late.
+Error Closed() { return StateError("the tables are closed"); }
+
+constexpr size_t kLongestName = 120;  // of a folder: file systems allow 255 bytes
+
+// A table's name may have any character (an index is named after its columns): what a folder's cannot have is %XX.
+std::string FolderName(std::string_view name) {
+  std::string folder;
+  for (const char c : name) {
+    const bool plain = c > ' ' && c != '/' && c != '%' && !(c == '.' && folder.empty());
+    folder += plain || c == ' ' ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  if (folder.size() <= kLongestName) return folder;
+  return fmt::format("{}-{:016x}", folder.substr(0, kLongestName), HashBytes(name));
 }
 
 void PutBytes(std::string& out, std::string_view bytes) {
@@ -251,6 +263,7 @@ Status Table::FoldTo(Epoch epoch, const std::vector<LogPosition>& to, const std:
 
 Status Table::FoldPending(std::vector<std::pair<int, Pending>>& pending) {
   const std::lock_guard lock(fold_mutex_);
+  if (!base_) return Closed();
   Fold fold(*base_);
   for (auto& [bucket, changes] : pending) {
     changes.bytes.append(kRowSlack + kNumberRoom, '\0');
@@ -275,6 +288,7 @@ Status Table::FoldPending(std::vector<std::pair<int, Pending>>& pending) {
 Result<Store::StateBytes> Table::Link(Epoch epoch) {
   const std::lock_guard lock(fold_mutex_);
   Store::StateBytes bytes;
+  if (!base_) return Closed();
   if (has_base()) {
     WEIR_ASSIGN(const auto files, base_->LinkInto(LinkFolder(epoch)));
     for (const auto& [file, size] : files) {

@@ -36,8 +36,10 @@ void Router::Send(const Batch& batch) {
 void Router::ChooseTasks(const Edge& edge, const Batch& batch) {
   const int tasks = static_cast<int>(edge.targets.size());
   const auto take = [this](int task, size_t row) {
+    tasks_[row] = static_cast<uint16_t>(task);
     selections_[static_cast<size_t>(task)].push_back(static_cast<uint32_t>(row));
   };
+  tasks_.resize(batch.rows());
   if (edge.spec.exchange == Exchange::kBucket) {
     BucketRows(batch, edge.spec.key_columns, edge.spec.buckets, buckets_);
     for (size_t row = 0; row < batch.rows(); ++row) take(TaskOfBucket(buckets_[row], tasks), row);
@@ -47,14 +49,27 @@ void Router::ChooseTasks(const Edge& edge, const Batch& batch) {
   for (size_t row = 0; row < batch.rows(); ++row) take(TaskOf(KeyGroupOf(hashes_[row]), tasks), row);
 }
 
-void Router::Split(Edge& edge, const Batch& batch) {
+Batch Router::WithoutTornPairs(const Batch& batch) const {
+  std::vector<RowKind> kinds;
+  for (size_t row = 0; row + 1 < batch.rows(); ++row) {
+    if (tasks_[row] == tasks_[row + 1] || !batch.IsUpdatePair(row)) continue;
+    if (kinds.empty()) kinds.assign(batch.kinds().begin(), batch.kinds().end());
+    kinds[row] = RowKind::kDelete;
+    kinds[row + 1] = RowKind::kInsert;
+  }
+  if (kinds.empty()) return batch;
+  return Batch(batch.schema(), batch.columns(), batch.rows(), std::move(kinds));
+}
+
+void Router::Split(Edge& edge, const Batch& whole) {
   const size_t tasks = edge.targets.size();
   selections_.resize(tasks);
   for (Selection& selection : selections_) {
     selection.clear();
-    selection.reserve(batch.rows());
+    selection.reserve(whole.rows());
   }
-  ChooseTasks(edge, batch);
+  ChooseTasks(edge, whole);
+  const Batch batch = whole.insert_only() ? whole : WithoutTornPairs(whole);
   for (size_t target = 0; target < tasks; ++target) {
     const Selection& selection = selections_[target];
     if (selection.empty()) continue;

@@ -1,5 +1,7 @@
 // The sending side of a stage: routes the output of a task to the channels of every consumer.
 //
+// An update pair whose two rows go to different tasks arrives as a -D and a +I.
+//
 // A hash exchange splits a batch by receiving task into builders, which are sent when they hold a batch, before every
 // control message, and when the task has nothing else to do, so that batches stay large under load.
 #pragma once
@@ -33,12 +35,14 @@ class Router {
   };
 
   void ChooseTasks(const Edge& edge, const Batch& batch);
+  Batch WithoutTornPairs(const Batch& batch) const;
   void Split(Edge& edge, const Batch& batch);
   static void SendBuilt(Edge& edge, size_t target);
 
   std::vector<Edge> edges_;
   std::vector<uint64_t> hashes_;
   std::vector<uint16_t> buckets_;
+  std::vector<uint16_t> tasks_;  // of each row of the batch being split
   std::vector<Selection> selections_;
 };
 

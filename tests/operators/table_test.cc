@@ -209,6 +209,7 @@ TEST(Table, AWriteOfTheSameRowChangesNothingAndADeleteOfNoRowIsCounted) {
   ASSERT_TRUE((*made)->Open(context.context));
   EXPECT_EQ(testing::Run(**made, kRow, "+I 1 x 5 a\n+I 1 x 5 a\n-D 2 y NULL NULL\n"), "+I 1 'x' 5 'a'\n");
   EXPECT_EQ(context.metrics.ignored_deletes, 1);
+  EXPECT_EQ(testing::Run(**made, kRow, "-U 1 x 5 a\n"), "");  // its +U has not come
   EXPECT_EQ(testing::Run(**made, kRow, "-U 1 x 5 a\n+U 1 x 6 b\n-D 1 x NULL NULL\n"),
             "-U 1 'x' 5 'a'\n+U 1 'x' 6 'b'\n-D 1 'x' 6 'b'\n");
   // An update that moves a row to another key deletes it under the old one.

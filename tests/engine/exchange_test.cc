@@ -1,0 +1,53 @@
+#include "engine/runtime/exchange.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/data/bucket.h"
+
+namespace weir {
+namespace {
+
+TEST(Exchange, APairThatIsTornApartArrivesAsADeleteAndAnInsert) {
+  const auto schema = std::make_shared<const Schema>(std::vector<Field>{{"k", BigintType()}});
+  for (const Exchange exchange : {Exchange::kHash, Exchange::kBucket}) {
+    Router router;
+    std::vector<std::shared_ptr<Channel>> channels;
+    for (int i = 0; i < 2; ++i) channels.push_back(std::make_shared<Channel>(1000, 1 << 20));
+    EdgeSpec edge;
+    edge.exchange = exchange;
+    edge.key_columns = {0};
+    edge.buckets = 8;
+    router.AddEdge(edge, channels);
+    auto keys = std::make_shared<Column>(BigintType());
+    std::vector<RowKind> kinds;
+    for (int64_t i = 0; i < 20; ++i) {  // pairs of the same key, then of neighbours
+      keys->AppendInt(i / 2);
+      keys->AppendInt(i / 2 + i % 2);
+      kinds.insert(kinds.end(), {RowKind::kUpdateBefore, RowKind::kUpdateAfter});
+    }
+    router.Send(Batch(schema, {keys}, 40, kinds));
+    router.Flush();
+    int whole = 0;
+    int torn = 0;
+    for (const auto& channel : channels) {
+      while (auto message = channel->Receive()) {
+        const Batch& batch = message->batch;
+        for (size_t row = 0; row < batch.rows(); ++row) {
+          if (batch.IsUpdatePair(row)) {
+            ++whole;
+            ++row;
+          } else {
+            EXPECT_TRUE(batch.kind(row) == RowKind::kDelete || batch.kind(row) == RowKind::kInsert) << batch.ToString();
+            ++torn;
+          }
+        }
+      }
+    }
+    EXPECT_GE(whole, 10);
+    EXPECT_GT(torn, 0);
+    EXPECT_EQ(2 * whole + torn, 40);
+  }
+}
+
+}  // namespace
+}  // namespace weir
