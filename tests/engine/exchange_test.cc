@@ -12,7 +12,10 @@ TEST(Exchange, APairThatIsTornApartArrivesAsADeleteAndAnInsert) {
   for (const Exchange exchange : {Exchange::kHash, Exchange::kBucket}) {
     Router router;
     std::vector<std::shared_ptr<Channel>> channels;
-    for (int i = 0; i < 2; ++i) channels.push_back(std::make_shared<Channel>(1000, 1 << 20));
+    for (int i = 0; i < 2; ++i) {
+      channels.push_back(std::make_shared<Channel>(1000, 1 << 20));
+      channels.back()->Connect([] {}, [] {});
+    }
     EdgeSpec edge;
     edge.exchange = exchange;
     edge.key_columns = {0};
