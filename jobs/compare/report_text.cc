@@ -94,7 +94,7 @@ std::string EqualText(const Comparison& comparison) {
   if (sinks.empty()) return "no results were compared\n";
   int64_t rows = 0;
   for (const auto& [name, sink] : sinks) rows += sink.rows.rows();
-  return fmt::format("all results are equal: {} rows\n", Grouped(rows));
+  return fmt::format("all results are equal: {} row{}\n", Grouped(rows), rows == 1 ? "" : "s");
 }
 
 }  // namespace

@@ -89,6 +89,26 @@ TEST_F(CompareVerbTest, MeasuresAndRecoversAVariant) {
   EXPECT_TRUE(TemporaryFolderIsEmpty());
 }
 
+TEST_F(CompareVerbTest, RunsAllVariantsThatTheJobAllows) {
+  WriteJob("job.yaml", "pairs");
+  const Outcome two = Weir("compare job.yaml --set sources.*.rows=4000 --json c.json");
+  ASSERT_EQ(two.exit_code, 0) << two.out << two.err;
+  EXPECT_THAT(two.out, HasSubstr("delta is left out: "));
+  EXPECT_EQ(ReadJson("c.json")["variants"].size(), 2U);
+  EXPECT_EQ(ReadJson("c.json")["left_out"][0]["name"], "delta");
+  EXPECT_EQ(Weir("compare job.yaml --variants delta").exit_code, 2);
+
+  const Outcome three = Weir("compare job.yaml --set sources.orders.primary_key=[user_id,order_id] --json c.json");
+  ASSERT_EQ(three.exit_code, 0) << three.out << three.err;
+  const auto json = ReadJson("c.json");
+  EXPECT_EQ(json["equal"], true);
+  ASSERT_EQ(json["variants"].size(), 3U);
+  EXPECT_EQ(json["variants"][2]["name"], "delta");
+  EXPECT_GT(json["variants"][2]["tables"][0]["log_bytes"], 0);
+  EXPECT_EQ(json["variants"][2]["checkpoints"].back()["operator_state_bytes"], 0);
+  for (const auto& variant : json["variants"]) EXPECT_GT(variant["recovery_ms"], 0) << variant["name"];
+}
+
 TEST_F(CompareVerbTest, TwoJobsThatDifferAreExitOneWithTheRows) {
   WriteJob("one.yaml", "one");
   WriteJob("two.yaml", "two", "a.order_id <> 17");

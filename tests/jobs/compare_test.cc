@@ -184,7 +184,7 @@ TEST(Reports, TheTextFitsATerminalAndSaysWhereTheCostWent) {
                           "lookups, 200 of them from RocksDB, CPU 1.65 us a row instead of 1.25 (+32 %), memory 200.0 "
                           "MiB instead of 100.0 MiB."));
   EXPECT_THAT(text, HasSubstr("regular-rocksdb is left out: not today"));
-  EXPECT_THAT(text, HasSubstr("all results are equal: 1 rows"));
+  EXPECT_THAT(text, HasSubstr("all results are equal: 1 row\n"));
 }
 
 TEST(Reports, NumbersAreGrouped) {
