@@ -104,8 +104,8 @@ void RowGroups::AddRow(size_t side, RowGroup& group, std::string_view unique, st
   Record* record = state_->At(ref);
   record->flags = flags;
   record->count = 0;
-  std::memcpy(record->payload(), unique.data(), unique.size());
-  std::memcpy(record->payload() + unique.size(), rest.data(), rest.size());
+  std::copy(unique.begin(), unique.end(), record->payload());
+  std::copy(rest.begin(), rest.end(), record->payload() + unique.size());
   sides_[side].lists->Insert(group.lists[side], ref);
 }
 
