@@ -72,8 +72,9 @@ Status TableSet::OnComplete(const Manifest& manifest, Epoch oldest) {
 
 // Nothing can be folded yet: the next checkpoint makes the oldest kept one younger, and lets clean rows go.
 Status TableSet::CheckProgress() {
-  if (!full()) return {};
+  if (!full() || TakeRoom(6)) return {};
   if (++rounds_ > kMaxRounds) {
+    if (TakeRoom(8)) return {};  // no more can leave memory, but the rows are within the bound
     const auto largest = std::max_element(tables_.begin(), tables_.end(), [](const auto& a, const auto& b) {
       return a->Figures().rows < b->Figures().rows;
     });
@@ -113,6 +114,7 @@ bool TableSet::FoldIsDue(Epoch oldest) const {
 // With the lock held.
 void TableSet::StartFold(Epoch epoch) {
   folding_ = true;
+  ++folds_running_;
   io_->Post([this, epoch, to = kept_.at(epoch)] { RunFold(epoch, to); });
 }
 
@@ -130,6 +132,8 @@ void TableSet::RunFold(Epoch epoch, TablePositions to) {
   {
     const std::lock_guard lock(mutex_);
     if (!closed_ && status) folded_ = epoch;
+    // A checkpoint that completes from here on looks for itself whether memory is full; until here it left that to this.
+    folding_ = false;
     more = !closed_ && status && full();
   }
   spdlog::debug("folded the tables to checkpoint {}", epoch);
@@ -137,7 +141,7 @@ void TableSet::RunFold(Epoch epoch, TablePositions to) {
   if (!status && !cancelled()) hooks_.fail(status.error());
   if (more) hooks_.checkpoint();
   const std::lock_guard lock(mutex_);
-  folding_ = false;
+  --folds_running_;
   changed_.notify_all();
 }
 
@@ -160,14 +164,23 @@ void TableSet::AddUsage(int64_t bytes) {
   if (!durable_) return;
   if (now > bound_ / 10 * 8) {
     if (!full_.exchange(true)) hooks_.checkpoint();
-  } else if (now < bound_ / 10 * 6 && full_.load(std::memory_order_relaxed) && full_.exchange(false)) {
-    {
-      const std::lock_guard lock(mutex_);
-      rounds_ = 0;
-      if (closed_) return;
-    }
-    hooks_.room();
+  } else {
+    TakeRoom(6);
   }
+}
+
+// Also asked when a checkpoint is complete: of two reports at the same time, the one that finds memory full may be the
+// later to say so.
+bool TableSet::TakeRoom(int tenths) {
+  if (usage_.load(std::memory_order_relaxed) >= bound_ / 10 * tenths) return false;
+  if (!full_.load(std::memory_order_relaxed) || !full_.exchange(false)) return true;
+  {
+    const std::lock_guard lock(mutex_);
+    rounds_ = 0;
+    if (closed_) return true;
+  }
+  hooks_.room();
+  return true;
 }
 
 std::vector<TableFigures> TableSet::Figures() const {
@@ -181,7 +194,7 @@ std::vector<TableFigures> TableSet::Figures() const {
 void TableSet::Close() {
   std::unique_lock lock(mutex_);
   closed_ = true;
-  changed_.wait(lock, [this] { return !folding_ && reading_ == 0; });
+  changed_.wait(lock, [this] { return folds_running_ == 0 && reading_ == 0; });
   for (const auto& table : tables_) table->Close();
 }
 

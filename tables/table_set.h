@@ -53,6 +53,8 @@ class TableSet final : public Store {
   void StartFold(Epoch epoch);
   void RunFold(Epoch epoch, TablePositions to);
   Status CheckProgress();
+  // Whether less than so many tenths of the bound are used; then the sources go on if they rested.
+  bool TakeRoom(int tenths);
 
   const TableSetOptions options_;
   int64_t bound_ = 0;         // of the overlays
@@ -72,6 +74,7 @@ class TableSet final : public Store {
   std::map<Epoch, TablePositions> kept_;  // of complete checkpoints that may still be folded to
   Epoch folded_ = 0;
   bool folding_ = false;
+  int folds_running_ = 0;  // also those that have folded and still call hooks
   size_t reading_ = 0;
   bool closed_ = false;
   int rounds_ = 0;  // checkpoints in a row that found memory full

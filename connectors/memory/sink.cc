@@ -27,7 +27,7 @@ class MemorySink final : public Operator {
 
  private:
   const std::shared_ptr<MemoryResult> result_;
-  Epoch epoch_ = 0;
+  Epoch epoch_ = 1;  // rows before the first checkpoint: checkpoint 0 does not hold them
 };
 
 std::string RowText(const Batch& batch, size_t row) {

@@ -59,6 +59,8 @@ class JobImpl final : public Job, public TaskHost {
   int Threads() const;
   Status OpenStore();
   void WakeSources();
+  void StoreHasRoom();
+  bool SourcesRest() const;
   Status BuildTasks();
   Status BuildStage(size_t index);
   void Connect(size_t from, size_t to, int input, const EdgeSpec& edge);
@@ -96,6 +98,7 @@ class JobImpl final : public Job, public TaskHost {
   std::condition_variable changed_;
   std::optional<JobEnd> end_;
   std::optional<Error> error_;
+  int64_t times_of_room_ = 0;  // the store said so
   bool started_ = false;
   bool shut_down_ = false;
 };
@@ -182,7 +185,7 @@ Status JobImpl::OpenStore() {
   coordinator_->SetStore(graph_.store.get());
   return graph_.store->Open(options_.state_dir, restored_ ? &*restored_ : nullptr, *io_,
                             {[this] { coordinator_->Trigger(Coordinator::Purpose::kPeriodic); },
-                             [this] { WakeSources(); }, [this](Error error) { Fail(std::move(error)); }});
+                             [this] { StoreHasRoom(); }, [this](Error error) { Fail(std::move(error)); }});
 }
 
 void JobImpl::WakeSources() {
@@ -191,6 +194,13 @@ void JobImpl::WakeSources() {
       if (task->has_source()) task->Wake();
     }
   }
+}
+
+void JobImpl::StoreHasRoom() {
+  WakeSources();
+  const std::lock_guard lock(mutex_);
+  ++times_of_room_;
+  changed_.notify_all();
 }
 
 Status JobImpl::BuildTasks() {
@@ -409,10 +419,26 @@ Result<CheckpointFigures> JobImpl::Checkpoint() {
 
 Status JobImpl::WaitUntilIdle() {
   if (!started_) return {};
-  scheduler_->activity().WaitForZero([this] { return stopping(); });
-  const std::lock_guard lock(mutex_);
-  if (error_) return *error_;
-  return {};
+  std::unique_lock lock(mutex_);
+  while (true) {
+    const int64_t times_of_room = times_of_room_;
+    lock.unlock();
+    scheduler_->activity().WaitForZero([this] { return stopping(); });
+    lock.lock();
+    if (error_) return *error_;
+    if (stopping() || !SourcesRest()) return {};
+    // Nothing runs, but there are rows which the sources leave where they are until the store has room.
+    changed_.wait(lock, [&] { return times_of_room_ != times_of_room || stopping(); });
+  }
+}
+
+bool JobImpl::SourcesRest() const {
+  for (const auto& stage : tasks_) {
+    for (const auto& task : stage) {
+      if (task->rests()) return true;
+    }
+  }
+  return false;
 }
 
 JobFigures JobImpl::Figures() const {

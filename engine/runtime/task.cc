@@ -427,7 +427,9 @@ Result<bool> Task::StepSource() {
     BeginEnd();
     return true;
   }
-  if (host_.sources_rest()) return false;
+  const bool rests = host_.sources_rest();
+  rests_.store(rests, std::memory_order_relaxed);
+  if (rests) return false;
   SourceRows out(*this);
   WEIR_ASSIGN(const SourceState state, source_->Poll(out));
   if (state == SourceState::kEnded) source_ended_ = true;

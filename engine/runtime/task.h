@@ -90,6 +90,8 @@ class Task final : public Runnable {
   // A source task takes the barrier of `epoch` between two polls; with `last`, it polls no more afterwards.
   void RequestBarrier(Epoch epoch, bool last);
   bool has_source() const { return source_ != nullptr; }
+  // The source has left rows where they are because the store is full.  Any thread.
+  bool rests() const { return rests_.load(std::memory_order_relaxed); }
   const std::string& source_name() const { return source_spec_.name; }
   const SourceMetrics& source_metrics() const { return source_metrics_; }
   const std::vector<ChainOperator>& operators() const { return chain_; }
@@ -174,6 +176,7 @@ class Task final : public Runnable {
   std::atomic<bool> last_barrier_{false};
   Epoch taken_epoch_ = 0;
   bool source_ended_ = false;
+  std::atomic<bool> rests_{false};  // the source waits for room in the store
   bool source_stopped_ = false;
   Batch row_batch_;         // emit: every_row: the batch whose rows are delivered one by one
   size_t next_row_ = 0;

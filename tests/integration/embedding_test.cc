@@ -49,5 +49,27 @@ queries:
   EXPECT_THAT(*job.result("attributed").Collapsed(), ElementsAre("1 3.50 'search'", "2 4.00 'search'"));
 }
 
+TEST(Embedding, ACrashBeforeTheFirstCheckpointLeavesNothing) {
+  const std::string state_dir = ::testing::TempDir() + "weir-embedding-first";
+  std::filesystem::remove_all(state_dir);
+  auto created = EmbeddedJob::Create(R"yaml(
+name: copy
+options: {parallelism: 1}
+sources: {a: {connector: memory, columns: {id: bigint}}}
+sinks: {o: {connector: memory}}
+queries: [INSERT INTO o SELECT id FROM a]
+)yaml",
+                                     {.state_dir = state_dir, .overrides = {}, .check_operators = true});
+  ASSERT_TRUE(created) << created.error().ToString();
+  EmbeddedJob& job = **created;
+  ASSERT_TRUE(job.Start());
+  job.feed("a").Push(*MakeRow(job.feed("a").schema(), {"1"}));
+  ASSERT_TRUE(job.WaitUntilIdle());
+  job.Crash();
+  ASSERT_TRUE(job.Start());
+  ASSERT_TRUE(job.Finish());
+  EXPECT_THAT(*job.result("o").Collapsed(), ElementsAre("1"));
+}
+
 }  // namespace
 }  // namespace weir
