@@ -2,7 +2,8 @@
 """Kills the attribution job with SIGKILL at random moments, restarts it, and holds the result to an independent join.
 
     kill_attribution.py --weir BIN [--kills 20] [--orders 20000] [--visits 40000] [--users 4000] [--seed S]
-                        [--join regular] [--state memory] [--rate ROWS] [--work DIR] [--kafka]
+                        [--join regular|delta] [--state memory|rocksdb] [--memory SIZE] [--redo-rows N] [--rate ROWS]
+                        [--work DIR] [--kafka]
 
 Each round runs the job from a new state dir: it is killed `--kills` times in all, spread over as many rounds as needed
 (a job that ends before its kill is due starts a new round), then runs to its end.  After every round the collapsed
@@ -24,10 +25,12 @@ options:
   parallelism: 2
   join: {join}
   state: {state}
+  memory: {memory}
+  redo_rows: {redo_rows}
   checkpoint: {{interval: {interval}ms}}
 sources:
-  orders: {{connector: generator, kind: orders, rows: {orders}, users: {users}, seed: 7{rate}}}
-  visits: {{connector: generator, kind: visits, rows: {visits}, users: {users}, seed: 7{rate}}}
+  orders: {{connector: generator, kind: orders, rows: {orders}, users: {users}, seed: 7{rate}, primary_key: [user_id, ds, order_id]}}
+  visits: {{connector: generator, kind: visits, rows: {visits}, users: {users}, seed: 7{rate}, primary_key: [user_id, ds, visit_id]}}
 sinks:
   attributed: {{connector: file, path: out, format: changelog_json}}
 queries:
@@ -43,14 +46,16 @@ options:
   parallelism: 2
   join: {join}
   state: {state}
+  memory: {memory}
+  redo_rows: {redo_rows}
   checkpoint: {{interval: {interval}ms}}
 sources:
   orders:
     {{connector: kafka, brokers: "{address}", topic: orders, end: latest,
-     columns: {{order_id: bigint, user_id: bigint, amount: "decimal(12,2)", ds: string}}}}
+     columns: {{order_id: bigint, user_id: bigint, amount: "decimal(12,2)", ds: string}}, primary_key: [user_id, ds, order_id]}}
   visits:
     {{connector: kafka, brokers: "{address}", topic: visits, end: latest,
-     columns: {{visit_id: bigint, user_id: bigint, channel: string, ds: string}}}}
+     columns: {{visit_id: bigint, user_id: bigint, channel: string, ds: string}}, primary_key: [user_id, ds, visit_id]}}
 sinks:
   attributed: {{connector: kafka, brokers: "{address}", topic: attributed-{round}, key: [order_id, visit_id]}}
   totals: {{connector: kafka, brokers: "{address}", topic: totals-{round}}}
@@ -150,7 +155,10 @@ def collapsed(folder):
 
 
 STATE = [r"lock", r"uuid", r"job\.json", r"epochs", r"socket", r"checkpoints", r"checkpoints/chk-\d+",
-         r"checkpoints/chk-\d+/(manifest|complete)\.json", r"checkpoints/chk-\d+/[\w.-]+\.state", r"state(/.*)?", r"tables(/.*)?"]
+         r"checkpoints/chk-\d+/(manifest|complete)\.json", r"checkpoints/chk-\d+/[\w.-]+\.state",
+         r"tables", r"tables/[^/]+(/base(/folding)?|/\d+(/log(/\d+\.seg)?)?)?", r"state",
+         r"state/[^/]+(/base(/folding)?|/chk-\d+)?",
+         r"(tables|state)/[^/]+/(base|chk-\d+)/(CURRENT|IDENTITY|LOCK|(MANIFEST|OPTIONS)-\d+|\d+\.(sst|log))"]
 
 
 def strangers(state, out):
@@ -158,7 +166,8 @@ def strangers(state, out):
     bad = [f for f in found if not any(re.fullmatch(p, f) for p in STATE)]
     bad += [f for f in (os.listdir(out) if out else []) if not re.fullmatch(r"part-\d{12}-\d{4}\.jsonl", f)]
     chks = [f for f in found if re.fullmatch(r"checkpoints/chk-\d+", f)]
-    return bad + (chks if len(chks) > 2 else [])
+    links = Counter(os.path.dirname(f) for f in found if re.fullmatch(r"state/[^/]+/chk-\d+", f))
+    return bad + (chks if len(chks) > 2 else []) + [f for f, n in links.items() if n > 2]
 
 
 def main():
@@ -169,6 +178,8 @@ def main():
     ap.add_argument("--seed", type=int, default=int(time.time()))
     ap.add_argument("--join", default="regular")
     ap.add_argument("--state", default="memory")
+    ap.add_argument("--memory", default="1GiB")
+    ap.add_argument("--redo-rows", default="6000000")
     ap.add_argument("--work", default="")
     ap.add_argument("--kafka", action="store_true")
     args = ap.parse_args()
@@ -194,10 +205,11 @@ def kill(args, work, setting):
         os.makedirs(folder)
         with open(os.path.join(folder, "job.yaml"), "w", encoding="utf-8") as f:
             f.write(setting.job(rounds))
-        command, killed, start = [args.weir, "run", "job.yaml", "--state-dir", "state"], [], time.monotonic()
+        command, killed, start = [args.weir, "run", "job.yaml", "--state-dir", "state", "--summary", "s.json"], [], time.monotonic()
         while True:
             # The first round tells how long a run takes; kills fall anywhere in it.
             due = rng.uniform(0.01, max(length, 0.3)) if length and kills < args.kills else None
+            began = time.time()
             p = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
             try:
                 _, err = p.communicate(timeout=due)
@@ -217,7 +229,13 @@ def kill(args, work, setting):
         bad = strangers(os.path.join(folder, "state"), out)
         if bad:
             sys.exit(f"seed {args.seed}, {folder}: left behind: {bad}")
-        print(f"round {rounds}: {len(killed)} kills ({', '.join(killed)}), {sum(setting.want.values())} rows right, nothing left behind", flush=True)
+        with open(os.path.join(folder, "s.json"), encoding="utf-8") as f:
+            summary = json.load(f)
+        first = summary.get("first_row_out_time")
+        recovery = f", first row {first - began * 1000:.0f} ms after the last start" if first and killed else ""
+        folds = sum(t.get("folds", 0) for t in summary["tables"])
+        print(f"round {rounds}: {len(killed)} kills ({', '.join(killed)}), {sum(setting.want.values())} rows right, nothing left "
+              f"behind, {folds} folds in the last run{recovery}", flush=True)
         shutil.rmtree(folder)
         rounds += 1
     print(f"{kills} kills in {rounds} rounds: right each time")
