@@ -32,10 +32,21 @@ class RocksBase final : public TableBase {
     const bool exists = std::filesystem::exists(std::filesystem::path(folder_) / "CURRENT", error);
     if (error) return BaseError(folder_, "read the folder", error.message());
     if (!exists) return {};
+    WEIR_TRY(RemoveUnfinishedFiles());
     WEIR_TRY(OpenDatabase());
     // A database without a marker is that of a first fold which a crash stopped before its ingestion.
     WEIR_ASSIGN(const std::optional<std::string> marker, ReadMarker());
     empty_.store(!marker, std::memory_order_release);
+    return {};
+  }
+
+  // A file of options that a crash left under its temporary name: RocksDB never removes it.
+  Status RemoveUnfinishedFiles() const {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_, error)) {
+      if (entry.path().extension() == ".dbtmp") WEIR_TRY(RemoveTree(entry.path()));
+    }
+    if (error) return BaseError(folder_, "read the folder", error.message());
     return {};
   }
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Kills the attribution job with SIGKILL at random moments, restarts it, and holds the result to an independent join.
+"""Kills the attribution job with SIGKILL, restarts it, and holds the result to an independent join.
 
     kill_attribution.py --weir BIN [--kills 20] [--orders 20000] [--visits 40000] [--users 4000] [--seed S]
                         [--join regular|delta] [--state memory|rocksdb] [--memory SIZE] [--redo-rows N] [--rate ROWS]
-                        [--work DIR] [--kafka]
+                        [--moments any,fold,checkpoint,publication] [--work DIR] [--kafka]
 
-Each round runs the job from a new state dir: it is killed `--kills` times in all, spread over as many rounds as needed
+A kill comes after a random time, or then waits until a fold, an unfinished checkpoint or one that is being published is seen in
+the state dir.  Each round runs the job from a new state dir: it is killed `--kills` times in all, spread over as many rounds as needed
 (a job that ends before its kill is due starts a new round), then runs to its end.  After every round the collapsed
 changelog in the sink's folder must equal the join of the same rows computed here with a dictionary, and neither the state
 dir nor the sink's folder may hold a file that does not belong there.  Prints a line a round; exit 1 with the seed on failure.
@@ -13,7 +14,7 @@ dir nor the sink's folder may hold a file that does not belong there.  Prints a 
 With --kafka both inputs are topics of a broker that the test starts, and so is the output: there rows may come twice, so the
 last message of every key counts.  A second query keeps a changing row for every user.
 """
-import argparse, json, os, random, re, shutil, signal, subprocess, sys, tempfile, time
+import argparse, glob, json, os, random, re, shutil, signal, subprocess, sys, tempfile, time
 from collections import Counter, defaultdict
 from decimal import Decimal
 
@@ -170,6 +171,33 @@ def strangers(state, out):
     return bad + (chks if len(chks) > 2 else []) + [f for f, n in links.items() if n > 2]
 
 
+def unfinished(state, missing, present=None):
+    """A checkpoint's folder that has the one file already, and not yet the other."""
+    for folder in glob.glob(os.path.join(state, "checkpoints", "chk-*")):
+        if not os.path.exists(os.path.join(folder, missing)):
+            return present is None or os.path.exists(os.path.join(folder, present))
+    return False
+
+
+# What a kill waits for, seen in the state dir; a kill at "any" moment waits for none of them.
+MOMENTS = {
+    "any": lambda state: True,
+    "fold": lambda state: glob.glob(os.path.join(state, "*", "*", "base", "folding", "*")),
+    "checkpoint": lambda state: unfinished(state, "manifest.json"),
+    "publication": lambda state: unfinished(state, "complete.json", "manifest.json"),
+}
+
+
+def wait_for(process, state, moment, due):
+    """Whether the job still runs at the first such moment after so many seconds."""
+    try:
+        process.wait(timeout=due)
+    except subprocess.TimeoutExpired:
+        while process.poll() is None and not MOMENTS[moment](state):
+            time.sleep(0.0002)
+    return process.poll() is None
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--weir", required=True)
@@ -180,6 +208,7 @@ def main():
     ap.add_argument("--state", default="memory")
     ap.add_argument("--memory", default="1GiB")
     ap.add_argument("--redo-rows", default="6000000")
+    ap.add_argument("--moments", default=",".join(MOMENTS), help="of these one is drawn for each kill")
     ap.add_argument("--work", default="")
     ap.add_argument("--kafka", action="store_true")
     args = ap.parse_args()
@@ -209,16 +238,17 @@ def kill(args, work, setting):
         while True:
             # The first round tells how long a run takes; kills fall anywhere in it.
             due = rng.uniform(0.01, max(length, 0.3)) if length and kills < args.kills else None
+            moment = rng.choice(args.moments.split(","))
             began = time.time()
             p = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-            try:
-                _, err = p.communicate(timeout=due)
-            except subprocess.TimeoutExpired:
+            if due and wait_for(p, os.path.join(folder, "state"), moment, due):
+                time.sleep(rng.uniform(0, 0.003) if moment != "any" else 0)
                 p.send_signal(signal.SIGKILL)
                 p.communicate()
                 kills += 1
-                killed.append(f"{due:.2f}s")
+                killed.append(f"{time.time() - began:.2f}s" + (f" {moment}" if moment != "any" else ""))
                 continue
+            _, err = p.communicate()
             if p.returncode:
                 sys.exit(f"seed {args.seed}, {folder}: exit {p.returncode}: {err.decode()}")
             break

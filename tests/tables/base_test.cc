@@ -248,6 +248,17 @@ TEST_F(BaseTest, OpenRemovesWhatACrashedFoldLeft) {
 
 // A crash inside an ingestion leaves files that RocksDB's MANIFEST does not name, and any part of the MANIFEST's last
 // record: the base has the whole fold or nothing of it.
+TEST_F(BaseTest, OpenRemovesWhatRocksDbLeftUnderATemporaryName) {
+  Reopen();
+  FoldIn({Put(0, "a", "1", "x")}, "one");
+  base_.reset();
+  const std::string left = folder_ + "/OPTIONS-000099.dbtmp";
+  std::ofstream(left) << "half";
+  Reopen();
+  EXPECT_FALSE(std::filesystem::exists(left));
+  EXPECT_EQ(*base_->Marker(), "one");
+}
+
 TEST_F(BaseTest, ACrashInsideAnIngestionLeavesAWholeFoldOrNone) {
   Reopen();
   FoldIn({Put(0, "g", "1", "a"), Put(7, "g", "1", "a")}, "one");
