@@ -59,6 +59,8 @@ class JobImpl final : public Job, public TaskHost {
   int Threads() const;
   Status OpenStore();
   void WakeSources();
+  void StoreWantsCheckpoint();
+  void NoteTasksRun();
   void StoreHasRoom();
   bool SourcesRest() const;
   Status BuildTasks();
@@ -99,6 +101,8 @@ class JobImpl final : public Job, public TaskHost {
   std::optional<JobEnd> end_;
   std::optional<Error> error_;
   int64_t times_of_room_ = 0;  // the store said so
+  bool tasks_run_ = false;
+  bool store_wants_checkpoint_ = false;  // before they did
   bool started_ = false;
   bool shut_down_ = false;
 };
@@ -159,6 +163,7 @@ Status JobImpl::Start() {
   for (const auto& stage : tasks_) {
     for (const auto& task : stage) task->Start();
   }
+  NoteTasksRun();
   ticker_ = std::jthread([this] { Tick(); });
   return {};
 }
@@ -184,7 +189,7 @@ Status JobImpl::OpenStore() {
   if (!graph_.store) return {};
   coordinator_->SetStore(graph_.store.get());
   return graph_.store->Open(options_.state_dir, restored_ ? &*restored_ : nullptr, *io_,
-                            {[this] { coordinator_->Trigger(Coordinator::Purpose::kPeriodic); },
+                            {[this] { StoreWantsCheckpoint(); },
                              [this] { StoreHasRoom(); }, [this](Error error) { Fail(std::move(error)); }});
 }
 
@@ -196,7 +201,35 @@ void JobImpl::WakeSources() {
   }
 }
 
+// Restored rows may fill the store: what it asks for before the tasks run is put off until they do, since a barrier would
+// make them run before their sources are at their positions.
+void JobImpl::StoreWantsCheckpoint() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!tasks_run_) {
+      store_wants_checkpoint_ = true;
+      return;
+    }
+  }
+  coordinator_->Trigger(Coordinator::Purpose::kPeriodic);
+}
+
+void JobImpl::NoteTasksRun() {
+  bool wanted = false;
+  {
+    const std::lock_guard lock(mutex_);
+    tasks_run_ = true;
+    wanted = store_wants_checkpoint_;
+  }
+  if (wanted) coordinator_->Trigger(Coordinator::Purpose::kPeriodic);
+  WakeSources();  // one may have found the store full, and room was made before it could be told
+}
+
 void JobImpl::StoreHasRoom() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!tasks_run_) return;
+  }
   WakeSources();
   const std::lock_guard lock(mutex_);
   ++times_of_room_;

@@ -189,6 +189,53 @@ TEST(JobTest, RestoresAtAnotherParallelismAfterACrash) {
 }
 
 // The process died after the last manifest was durable and before anything was published.
+// A store that is full while the job is being restored, and then has room.
+class HastyStore final : public Store {
+ public:
+  Status Open(const std::string&, const Manifest*, Scheduler&, Hooks hooks) override {
+    hooks_ = std::move(hooks);
+    hooks_.checkpoint();
+    return {};
+  }
+  Result<StateBytes> Prepare(Epoch) override { return StateBytes{}; }
+  Status OnComplete(const Manifest&, Epoch) override {
+    if (!std::exchange(asked_, true)) {
+      hooks_.checkpoint();
+      hooks_.room();
+    }
+    return {};
+  }
+  bool full() const override { return false; }
+  std::vector<TableFigures> Figures() const override { return {}; }
+  void Close() override {}
+
+ private:
+  Hooks hooks_;
+  bool asked_ = false;
+};
+
+TEST(JobTest, NoTaskRunsForAStoreThatAsksBeforeTheStart) {
+  TemporaryFolder folder;
+  NumberOptions numbers{.partitions = 2, .rows = 1000, .keys = 7, .batch = 100, .allowed = nullptr};
+  numbers.allowed = std::make_shared<std::atomic<int64_t>>(500);
+  auto published = std::make_shared<Published>();
+  for (const bool last : {false, true}) {
+    if (last) *numbers.allowed = 1000;
+    JobGraph graph = CountGraph(numbers, 2, 2, published);
+    graph.store = std::make_shared<HastyStore>();
+    auto job = Create(std::move(graph), Options(folder / "state"));
+    if (last) {
+      EXPECT_EQ(RunToEnd(*job), JobEnd::kFinished);
+      continue;
+    }
+    ASSERT_TRUE(job->Start());
+    ASSERT_TRUE(job->WaitUntilIdle());
+    ASSERT_TRUE(job->Checkpoint());
+    job->Abort();
+  }
+  ExpectCounts(*published, numbers);
+}
+
 TEST(JobTest, APreparedLastCheckpointIsCompletedByTheNextRun) {
   TemporaryFolder folder;
   auto published = std::make_shared<Published>();
