@@ -227,13 +227,13 @@ class QueryMaker {
     return "  u: {columns: {k: bigint, id: bigint, n: bigint}, primary_key: [k, id], bucket: {key: [k]}}\n";
   }
   static const char* FillT() { return "INSERT INTO t SELECT id, k, n, v FROM a"; }
-  static const char* FillTAgain() { return "INSERT INTO t SELECT id + 1000, k, n, v FROM c WHERE n > 2"; }
+  static const char* FillTAgain() { return "INSERT INTO t SELECT id + 1000000, k, n, v FROM c WHERE n > 2"; }
   static const char* FillU() { return "INSERT INTO u SELECT k, id, n FROM b WHERE k IS NOT NULL"; }
   static Rows RowsOfT(const Data& data) {
     Rows rows = data.at("a");
     for (Cells row : data.at("c")) {
       if (std::stoll(row[kN]) <= 2) continue;
-      row[kId] = Plus(row[kId], 1000);
+      row[kId] = Plus(row[kId], 1000000);
       rows.push_back(std::move(row));
     }
     return rows;
