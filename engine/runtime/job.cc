@@ -91,6 +91,7 @@ class JobImpl final : public Job, public TaskHost {
   std::jthread ticker_;
   Micros next_checkpoint_ = 0;  // monotonic; the ticker's after Start
 
+  std::atomic<bool> built_{false};  // what Figures reads stays as it is from here on
   std::atomic<bool> stopping_{false};
   std::atomic<size_t> ended_tasks_{0};
   std::atomic<int64_t> source_rows_{0};
@@ -126,6 +127,7 @@ Status JobImpl::Start() {
   if (dir_) WEIR_TRY(dir_->DropUnfinished(restored_ ? std::optional(restored_->epoch) : std::nullopt));
   const bool finished = restored_ && restored_->finished;
   if (finished && RestoredIsComplete()) {
+    built_ = true;
     end_ = JobEnd::kAlreadyFinished;
     WEIR_TRY(dir_->DropOld(restored_->epoch, options_.retain));
     return {};
@@ -143,6 +145,7 @@ Status JobImpl::Start() {
   WEIR_TRY(BuildTasks());
   coordinator_->SetTasks(task_count_);
   WEIR_TRY(RestoreOperators());
+  built_ = true;
   if (restored_) {
     WEIR_TRY(CompleteRestored());
     if (finished) {
@@ -475,7 +478,11 @@ bool JobImpl::SourcesRest() const {
 }
 
 JobFigures JobImpl::Figures() const {
-  JobFigures figures = CollectFigures(graph_, tasks_, restored_ ? restored_->counters : std::map<std::string, int64_t>());
+  static const std::vector<std::vector<std::unique_ptr<Task>>> kNotBuilt;
+  const bool built = built_;
+  JobFigures figures = CollectFigures(graph_, built ? tasks_ : kNotBuilt,
+                                      restored_ ? restored_->counters : std::map<std::string, int64_t>());
+  if (!built) return figures;
   figures.first_output = first_output_;
   if (graph_.store) figures.tables = graph_.store->Figures();
   if (coordinator_) figures.checkpoints = coordinator_->Figures();

@@ -10,6 +10,7 @@
 #include "connectors/file/parts.h"
 #include "connectors/file/record_reader.h"
 #include "tests/connectors/fakes.h"
+#include "tests/temporary_folder.h"
 
 namespace weir {
 namespace {
@@ -21,13 +22,6 @@ namespace fs = std::filesystem;
 
 class FileTest : public ::testing::Test {
  protected:
-  FileTest()
-      : folder(::testing::TempDir() + "weir_file_" + ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    fs::remove_all(folder);
-    fs::create_directories(folder);
-  }
-  ~FileTest() override { fs::remove_all(folder); }
-
   std::string Write(const std::string& name, const std::string& text) {
     std::ofstream(folder + "/" + name) << text;
     return folder + "/" + name;
@@ -44,7 +38,8 @@ class FileTest : public ::testing::Test {
     return files;
   }
 
-  const std::string folder;
+  const testing::TemporaryFolder temporary;
+  const std::string folder = temporary.path();
 };
 
 std::vector<std::string> AllRecords(const std::string& path, bool csv, int64_t byte = 0, int64_t line = 0) {

@@ -7,6 +7,7 @@
 
 #include "connectors/generator/options.h"
 #include "tests/connectors/fakes.h"
+#include "tests/temporary_folder.h"
 
 namespace weir {
 namespace {
@@ -42,23 +43,22 @@ std::string ReadFile(const std::string& path) {
 }
 
 TEST(GeneratorTest, WritesTheBytesOfTheBenchmarksGenerator) {
-  const std::string folder = ::testing::TempDir() + "weir_generate";
+  const testing::TemporaryFolder folder;
   GeneratorOptions options = Orders(3);
-  ASSERT_TRUE(GenerateFiles(options, folder));
-  EXPECT_EQ(ReadFile(folder + "/orders.jsonl"),
+  ASSERT_TRUE(GenerateFiles(options, folder.path()));
+  EXPECT_EQ(ReadFile(folder / "orders.jsonl"),
             R"({"order_id":1,"user_id":112,"amount":233.56,"ts":1767225600000,"ds":"2026-01-01"}
 {"order_id":2,"user_id":116322,"amount":690.72,"ts":1767427200000,"ds":"2026-01-03"}
 {"order_id":3,"user_id":149979,"amount":903.38,"ts":1767628800000,"ds":"2026-01-05"}
 )");
   options.kind = "visits";
-  ASSERT_TRUE(GenerateFiles(options, folder));
+  ASSERT_TRUE(GenerateFiles(options, folder.path()));
   EXPECT_EQ(
-      ReadFile(folder + "/visits.jsonl"),
+      ReadFile(folder / "visits.jsonl"),
       R"({"visit_id":1,"user_id":116084,"channel":"social","page":"/item/23709","ts":1767225600000,"ds":"2026-01-01"}
 {"visit_id":2,"user_id":62130,"channel":"search","page":"/item/59770","ts":1767427200000,"ds":"2026-01-03"}
 {"visit_id":3,"user_id":64606,"channel":"display","page":"/item/38315","ts":1767628800000,"ds":"2026-01-05"}
 )");
-  std::filesystem::remove_all(folder);
 }
 
 TEST(GeneratorTest, MakesTheSameRowsWhateverThePartitionsAndRestarts) {

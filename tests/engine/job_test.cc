@@ -116,6 +116,21 @@ TEST(JobTest, NothingIsReadBeforeTheStartPositionsAreKept) {
   ExpectCounts(*published, numbers);
 }
 
+TEST(JobTest, FiguresMayBeReadWhileItStarts) {
+  const TemporaryFolder folder;
+  const NumberOptions numbers{.partitions = 4, .rows = 1000, .keys = 13, .batch = 7, .allowed = nullptr};
+  for (int round = 0; round < 20; ++round) {
+    auto job = Create(CountGraph(numbers, 4, 4, std::make_shared<Published>()), Options(folder / std::to_string(round)));
+    std::atomic<bool> ended{false};
+    std::thread reader([&] {
+      while (!ended) EXPECT_LE(job->Figures().records_in, 4000);
+    });
+    EXPECT_EQ(RunToEnd(*job), JobEnd::kFinished);
+    ended = true;
+    reader.join();
+  }
+}
+
 TEST(JobTest, CheckpointsOnRowsKeepTheResultAndRetainAFew) {
   TemporaryFolder folder;
   auto published = std::make_shared<Published>();

@@ -1,7 +1,6 @@
 // A small job for the runtime's tests: numbers come in, are counted per key in keyed state, and go to a shared list.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "engine/data/hash.h"
 #include "engine/runtime/job.h"
+#include "tests/temporary_folder.h"
 
 namespace weir::testing {
 
@@ -204,20 +204,5 @@ inline JobGraph CountGraph(const NumberOptions& numbers, int source_tasks, int c
   graph.stages = {source, count};
   return graph;
 }
-
-// A folder that goes with the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "weir-test-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 }  // namespace weir::testing

@@ -8,6 +8,7 @@
 
 #include "jobs/run/running_job.h"
 #include "tests/integration/random_query.h"
+#include "tests/temporary_folder.h"
 
 namespace weir {
 namespace {
@@ -205,16 +206,7 @@ class RandomJob {
 
 class DeltaRandom : public ::testing::TestWithParam<std::tuple<int, Keeping>> {
  protected:
-  void SetUp() override {
-    // In memory where there is such a folder: the syncs of thousands of checkpoints are not what is tested.
-    const std::filesystem::path memory = "/dev/shm";
-    const auto parent = std::filesystem::exists(memory) ? memory : std::filesystem::temp_directory_path();
-    std::string pattern = parent / "weir-delta-job-XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string folder_;
+  const testing::TemporaryFolder folder_{testing::TemporaryFolder::Place::kMemory};
 };
 
 TEST_P(DeltaRandom, IsTheNestedLoopOfItsSources) {
@@ -223,7 +215,7 @@ TEST_P(DeltaRandom, IsTheNestedLoopOfItsSources) {
   const uint64_t first = FromEnvironment("WEIR_DELTA_SEED", 1);
   const uint64_t runs = kRounds * FromEnvironment("WEIR_DELTA_RUNS", 1);
   for (uint64_t seed = first; seed < first + runs; ++seed) {
-    const std::string folder = folder_ + "/" + std::to_string(seed);
+    const std::string folder = folder_ / std::to_string(seed);
     RandomJob job(seed, query, keeping, folder);
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + job.Picture());
     job.Run(40);

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "jobs/embed.h"
+#include "tests/temporary_folder.h"
 
 namespace weir {
 namespace {
@@ -13,8 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 
 TEST(Embedding, AttributionSurvivesACrash) {
-  const std::string state_dir = ::testing::TempDir() + "weir-embedding";
-  std::filesystem::remove_all(state_dir);
+  const testing::TemporaryFolder folder;
   ManualClock clock;
   auto created =
       EmbeddedJob::Create(R"yaml(
@@ -29,7 +29,7 @@ queries:
   - INSERT INTO attributed
     SELECT o.order_id, o.amount, v.channel FROM orders o JOIN visits v ON o.user_id = v.user_id
 )yaml",
-                          {.state_dir = state_dir, .clock = &clock, .overrides = {}, .check_operators = true});
+                          {.state_dir = folder.path(), .clock = &clock, .overrides = {}, .check_operators = true});
   ASSERT_TRUE(created) << created.error().ToString();
   EmbeddedJob& job = **created;
   MemoryFeed& orders = job.feed("orders");
@@ -50,8 +50,7 @@ queries:
 }
 
 TEST(Embedding, ACrashBeforeTheFirstCheckpointLeavesNothing) {
-  const std::string state_dir = ::testing::TempDir() + "weir-embedding-first";
-  std::filesystem::remove_all(state_dir);
+  const testing::TemporaryFolder folder;
   auto created = EmbeddedJob::Create(R"yaml(
 name: copy
 options: {parallelism: 1}
@@ -59,7 +58,7 @@ sources: {a: {connector: memory, columns: {id: bigint}}}
 sinks: {o: {connector: memory}}
 queries: [INSERT INTO o SELECT id FROM a]
 )yaml",
-                                     {.state_dir = state_dir, .overrides = {}, .check_operators = true});
+                                     {.state_dir = folder.path(), .overrides = {}, .check_operators = true});
   ASSERT_TRUE(created) << created.error().ToString();
   EmbeddedJob& job = **created;
   ASSERT_TRUE(job.Start());

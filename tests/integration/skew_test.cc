@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "jobs/embed.h"
+#include "tests/temporary_folder.h"
 
 namespace weir {
 namespace {
@@ -38,9 +39,8 @@ void Push(MemoryFeed& feed, int64_t first, int64_t rows, UserOf user_of) {
 }
 
 TEST(Skew, AHotKeyBesideOthers) {
-  const std::string state_dir = ::testing::TempDir() + "weir-skew";
-  std::filesystem::remove_all(state_dir);
-  auto created = EmbeddedJob::Create(kJob, {.state_dir = state_dir, .overrides = {}, .check_operators = true});
+  const testing::TemporaryFolder folder;
+  auto created = EmbeddedJob::Create(kJob, {.state_dir = folder.path(), .overrides = {}, .check_operators = true});
   ASSERT_TRUE(created) << created.error().ToString();
   EmbeddedJob& job = **created;
   ASSERT_TRUE(job.Start());

@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/temporary_folder.h"
+
 namespace weir {
 namespace {
 
@@ -26,14 +28,6 @@ struct Outcome {
 // A folder of its own for every test; commands run in it.
 class CommandLineTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) /
-              ("weir-cli-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   Outcome Weir(const std::string& arguments) {
     const std::string command =
         "cd '" + folder_.string() + "' && '" + WEIR_BINARY + "' " + arguments + " >stdout 2>stderr </dev/null";
@@ -79,7 +73,8 @@ queries:
           "[\"t\",\"+I\",\"a\",1]\n[\"t\",\"+I\",\"b\",2]\n[\"*\",\"checkpoint\"]\n[\"t\",\"+I\",\"a\",5]\n");
   }
 
-  fs::path folder_;
+  const testing::TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 TEST_F(CommandLineTest, HelpListsWhatExists) {

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/temporary_folder.h"
+
 namespace weir {
 namespace {
 
@@ -24,13 +26,7 @@ struct Outcome {
 
 class CompareVerbTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) /
-              ("weir-compare-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
-    fs::remove_all(folder_);
-    fs::create_directories(folder_ / "tmp");
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+  void SetUp() override { fs::create_directories(folder_ / "tmp"); }
 
   Outcome Weir(const std::string& arguments) {
     const std::string command = "cd '" + folder_.string() + "' && TMPDIR=tmp '" + WEIR_BINARY + "' " + arguments +
@@ -65,7 +61,8 @@ queries:
                     condition + "\n");
   }
 
-  fs::path folder_;
+  const testing::TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 TEST_F(CompareVerbTest, MeasuresAndRecoversAVariant) {

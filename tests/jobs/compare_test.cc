@@ -11,6 +11,7 @@
 #include "jobs/compare/report_tables.h"
 #include "jobs/job_file/job_file.h"
 #include "tests/jobs/job_text.h"
+#include "tests/temporary_folder.h"
 
 namespace weir {
 namespace {
@@ -54,19 +55,14 @@ TEST(ResultLines, AreAWeightAndARow) {
 // A folder with parts as a file sink writes them.
 class ResultFiles : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) / "weir-compare-results";
-    fs::remove_all(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::string Part(const std::string& sink, const std::string& name, const std::string& lines) {
     fs::create_directories(folder_ / sink);
     std::ofstream(folder_ / sink / name) << lines;
     return (folder_ / sink).string();
   }
 
-  fs::path folder_;
+  const testing::TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 constexpr const char* kFirstPart = "part-000000000001-0000.jsonl";

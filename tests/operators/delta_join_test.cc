@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "tests/operators/join_model.h"
+#include "tests/temporary_folder.h"
 
 namespace weir {
 namespace {
@@ -13,15 +14,6 @@ using testing::Storage;
 
 class DeltaJoinRandom : public ::testing::TestWithParam<std::tuple<JoinType, bool, Storage>> {
  protected:
-  void SetUp() override {
-    // In memory where there is such a folder: the syncs of thousands of checkpoints are not what is tested.
-    const std::filesystem::path memory = "/dev/shm";
-    const auto parent = std::filesystem::exists(memory) ? memory : std::filesystem::temp_directory_path();
-    std::string pattern = parent / "weir-delta-join-XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   void Run(const JoinModel::Setting& setting, int size) {
     {
       JoinModel model(setting);
@@ -33,7 +25,7 @@ class DeltaJoinRandom : public ::testing::TestWithParam<std::tuple<JoinType, boo
     }
     std::filesystem::remove_all(setting.folder);
   }
-  std::string folder_;
+  const testing::TemporaryFolder folder_{testing::TemporaryFolder::Place::kMemory};
   int64_t folds_ = 0;
 };
 
@@ -63,7 +55,7 @@ TEST_P(DeltaJoinRandom, IsTheNestedLoopOfItsInputs) {
         SCOPED_TRACE("seed " + std::to_string(seed) + " left " + std::to_string(static_cast<int>(left)) + " right " +
                      std::to_string(static_cast<int>(right)) + " batch " + std::to_string(size) + " memory " +
                      std::to_string(memory));
-        Run({type, left, right, condition, storage, memory, folder_ + "/" + std::to_string(seed), seed}, size);
+        Run({type, left, right, condition, storage, memory, folder_ / std::to_string(seed), seed}, size);
         if (HasFatalFailure() || HasNonfatalFailure()) return;
       }
     }

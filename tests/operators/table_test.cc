@@ -6,6 +6,7 @@
 #include <map>
 
 #include "tests/operators/join_model.h"
+#include "tests/temporary_folder.h"
 
 namespace weir {
 namespace {
@@ -182,14 +183,11 @@ class TableModel {
 };
 
 TEST(Table, IsThePlainMapOfItsWrites) {
-  const std::filesystem::path memory_folder = "/dev/shm";
-  const auto parent = std::filesystem::exists(memory_folder) ? memory_folder : std::filesystem::temp_directory_path();
-  std::string folder = parent / "weir-table-XXXXXX";
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const testing::TemporaryFolder folder(testing::TemporaryFolder::Place::kMemory);
   int64_t folds = 0;
   for (uint64_t seed = 1; seed <= 24; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    TableModel model(folder + "/" + std::to_string(seed), std::array<int64_t, 3>{6 << 10, 16 << 10, 1 << 30}[seed % 3], seed);
+    TableModel model(folder / std::to_string(seed), std::array<int64_t, 3>{6 << 10, 16 << 10, 1 << 30}[seed % 3], seed);
     for (int step = 0; step < 60; ++step) {
       model.Step(std::array<int, 3>{1, 5, 50}[seed / 3 % 3]);
       if (HasFatalFailure() || HasNonfatalFailure()) return;
@@ -197,7 +195,6 @@ TEST(Table, IsThePlainMapOfItsWrites) {
     folds += model.folds();
   }
   EXPECT_GT(folds, 0);  // else the base has not been tested
-  std::filesystem::remove_all(folder);
 }
 
 TEST(Table, AWriteOfTheSameRowChangesNothingAndADeleteOfNoRowIsCounted) {
