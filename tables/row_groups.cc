@@ -51,7 +51,7 @@ Status RowGroups::Open(const OperatorContext& context) {
     if (task == context.task) buckets_.push_back(bucket);
   }
   for (const Side& side : sides_) {
-    for (const int bucket : buckets_) WEIR_TRY(side.table->OpenBucket(bucket));
+    WEIR_TRY(side.table->OpenBuckets(buckets_));
     epoch_ = std::max(epoch_, static_cast<uint32_t>(side.table->restored() + 1));
   }
   return {};
