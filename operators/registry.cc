@@ -7,6 +7,7 @@
 #include "operators/normalise.h"
 #include "operators/project.h"
 #include "operators/table.h"
+#include "operators/window.h"
 
 namespace weir {
 namespace {
@@ -47,8 +48,10 @@ Result<std::unique_ptr<Operator>> MakeOperator(const PlanNode& node, const Opera
     case NodeKind::kJoin:
       return MakeJoinOf(node, build);
     case NodeKind::kAggregate:
-      return MakeAggregate(
-          {InputSchema(node), node.schema, node.group_columns, node.calls, node.input_retracts, build.state});
+      return MakeAggregate({InputSchema(node), node.schema, node.group_columns, node.calls, node.input_retracts,
+                            build.state, node.windows});
+    case NodeKind::kWindow:
+      return MakeWindow({node.schema, node.window, node.time_column});
     case NodeKind::kNormalise:
       return MakeNormalise({node.schema, node.key, build.state});
     case NodeKind::kKeyOrder:

@@ -26,7 +26,9 @@ QueryDeclaration ReadQuery(const DocumentNode& node, Diagnostics& out) {
   query.name = reader.Text("name").value_or("");
   query.allowed_lateness = reader.Duration("allowed_lateness");
   if (const DocumentNode* emit = reader.Take("emit")) {
-    out.Add(emit->position, "emit is for window functions, which this version does not have yet");
+    MapReader emit_reader(*emit, "emit", out);
+    query.early = emit_reader.Duration("early").value_or(0);
+    emit_reader.Finish();
   }
   reader.Finish();
   return query;

@@ -103,6 +103,7 @@ struct QueryDeclaration {
   WrittenText written;    // the SQL before ${VAR} was filled in
   bool sound = false;     // read without an error: it can be planned
   std::optional<Micros> allowed_lateness;
+  Micros early = 0;  // emit: {early: ..}; 0: results come at the end of a window alone
 };
 
 struct CheckpointDeclaration {

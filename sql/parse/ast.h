@@ -55,15 +55,16 @@ using AstTablePtr = std::shared_ptr<const AstTable>;
 
 // An item of FROM.
 struct AstTable {
-  enum class Kind { kName, kSubquery, kJoin };
+  enum class Kind { kName, kSubquery, kJoin, kFunction };
   enum class Join { kInner, kLeft, kRight, kFull };
 
   Kind kind = Kind::kName;
   size_t at = 0;     // kJoin: of the word JOIN
-  std::string name;  // kName
+  std::string name;  // kName; kFunction: in lower case
   std::string alias;
   std::vector<std::string> column_aliases;
   AstSelectPtr select;  // kSubquery
+  std::vector<AstExpressionPtr> arguments;  // kFunction; a table among them is a column of one name
   // kJoin
   Join join = Join::kInner;
   AstTablePtr left;

@@ -66,6 +66,8 @@ class AstBuilder {
   AstTablePtr BuildNamedTable(const Json& node);
   AstTablePtr BuildSubqueryTable(const Json& node);
   AstTablePtr BuildJoin(const Json& node);
+  // build_function_table.cc
+  AstTablePtr BuildFunctionTable(const Json& node);
   void BuildAlias(NodeFields& fields, AstTable& table);
 
   // build_expression.cc

@@ -301,12 +301,7 @@ AstTablePtr AstBuilder::BuildTable(const Json& wrapped) {
     Refuse(LocationOf(*node.fields),
            "TABLESAMPLE is not supported; filter with WHERE, for example on a hash of the key");
   } else if (node.name == "RangeFunction") {
-    const bool ordinality = node.fields->contains("ordinality");
-    Refuse(LocationOf(*node.fields),
-           ordinality
-               ? "WITH ORDINALITY and functions in FROM are not supported"
-               : "functions in FROM are not supported yet, among them the window functions TUMBLE, HOP, CUMULATE and "
-                 "SESSION; group by date_trunc or by an expression over the time column");
+    table = BuildFunctionTable(*node.fields);
   } else {
     Refuse(LocationOf(wrapped), "this form of FROM is not supported (" + node.name + ")");
   }

@@ -98,6 +98,8 @@ std::optional<BoundTable> Binder::BindTable(const AstTable& table, const CteScop
       return BindNamed(table, ctes);
     case AstTable::Kind::kJoin:
       return BindJoin(table, ctes);
+    case AstTable::Kind::kFunction:
+      return BindFunctionTable(table, ctes);
     case AstTable::Kind::kSubquery:
       break;
   }
@@ -229,7 +231,7 @@ std::optional<BoundTable> Binder::BindUsing(const AstTable& table, BoundTable le
   std::vector<std::string> names = table.using_columns;
   if (table.natural) {
     for (const ScopeColumn& column : left.scope.columns) {
-      if (!column.qualified_only && FindVisible(right.scope, column.name) != -1) names.push_back(column.name);
+      if (!column.qualified_only && !column.not_in_star && FindVisible(right.scope, column.name) != -1) names.push_back(column.name);
     }
   }
   PlanPtr join = PlaceJoin(NewJoin(left.plan, right.plan, TypeOf(table.join), nullptr), table.at);

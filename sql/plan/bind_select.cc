@@ -149,6 +149,7 @@ std::vector<AstSelectItem> Binder::ExpandItems(const AstSelect& select, const Sc
     }
     bool any = false;
     for (const ScopeColumn& column : scope.columns) {
+      if (column.not_in_star) continue;
       if (item.star_table.empty() ? column.qualified_only : column.table != item.star_table) continue;
       AstSelectItem expanded;
       expanded.at = item.at;

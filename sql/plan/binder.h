@@ -27,6 +27,7 @@ struct ScopeColumn {
   std::string name;
   int index = 0;
   bool qualified_only = false;  // hidden behind a merged column
+  bool not_in_star = false;     // * and t.* leave it out, and so does NATURAL JOIN
 };
 
 struct Scope {
@@ -152,6 +153,18 @@ class Binder {
   std::optional<BoundTable> WithAlias(PlanPtr plan, const AstTable& table);
   bool CheckTableNames(const Scope& left, const Scope& right, size_t at);
   PlanPtr PlaceJoin(PlanPtr join, size_t at);
+
+  // bind_window.cc
+  std::optional<BoundTable> BindFunctionTable(const AstTable& table, const CteScope* ctes);
+  // The table that an argument of a function in FROM names, or the rows of its subquery.
+  std::optional<BoundTable> BindTableArgument(const AstExpression& argument, const std::string& function,
+                                              const CteScope* ctes);
+  // Arguments behind the table: the time column and what the function takes.
+  PlanPtr BindWindow(const std::string& function, size_t at, const std::vector<AstExpressionPtr>& arguments,
+                     size_t first, const BoundTable& input);
+  std::optional<Micros> WindowLength(const AstExpression& argument, const BoundTable& input, const std::string& what);
+  std::optional<int> WindowColumn(const AstExpression& argument, const BoundTable& input, const std::string& what);
+  bool CheckTimeColumn(const AstExpression& argument, const BoundTable& input, const std::string& function, int column);
 
   // bind_where.cc
   PlanPtr BindWhere(const AstExpression& where, const BoundTable& from, const CteScope* ctes, const BoundTable* outer,

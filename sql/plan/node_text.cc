@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "engine/base/quantity.h"
 #include "sql/plan/nodes.h"
 
 namespace weir {
@@ -72,6 +73,25 @@ void DescribeJoin(const PlanNode& node, NodeText& text) {
   text.details.push_back(SideText("right", node.right_mode, node.right_unique, *node.inputs[1]->schema));
 }
 
+void DescribeWindows(const PlanNode& node, NodeText& text) {
+  const Schema& input = *node.inputs[0]->schema;
+  const WindowGrouping& windows = *node.windows;
+  const auto name = [&](int column) { return input[static_cast<size_t>(column)].name; };
+  if (windows.assigned) {
+    text.details.push_back("windows: " + windows.spec.ToString() + " over " + name(windows.time));
+    if (windows.condition >= 0) text.details.push_back("rows count where " + name(windows.condition));
+  } else {
+    text.details.push_back("windows: rows carry theirs, which end at " +
+                           name(node.group_columns[static_cast<size_t>(windows.end_group)]));
+  }
+  std::string results = "results: once, when the watermark reaches the end of a window";
+  if (windows.early > 0) results = "results: every " + FormatDuration(windows.early) + " before the end of a window, and at it";
+  if (windows.lateness > 0) {
+    results += "; late rows change them for " + FormatDuration(windows.lateness) + " more";
+  }
+  text.details.push_back(results);
+}
+
 void DescribeAggregate(const PlanNode& node, NodeText& text) {
   const Schema& input = *node.inputs[0]->schema;
   for (const AggregateCall& call : node.calls) {
@@ -85,6 +105,7 @@ void DescribeAggregate(const PlanNode& node, NodeText& text) {
     text.title += " over all rows";
   }
   text.details.push_back(node.input_retracts ? "input: rows are retracted" : "input: append only");
+  if (node.windows) DescribeWindows(node, text);
 }
 
 }  // namespace
@@ -115,6 +136,8 @@ const char* KindName(NodeKind kind) {
       return "values";
     case NodeKind::kTable:
       return "table";
+    case NodeKind::kWindow:
+      return "window";
   }
   return "node";
 }
@@ -178,6 +201,7 @@ std::string StateOf(const PlanNode& node) {
     case NodeKind::kKeyOrder:
       return "rows of the running epoch, nothing in checkpoints";
     case NodeKind::kAggregate: {
+      if (node.windows) return std::string("accumulators per group of the windows that are open");
       if (node.calls.empty()) return node.input_retracts ? "a count per distinct row" : "every distinct row";
       std::string state = "accumulators per group";
       bool values = false;
@@ -287,6 +311,10 @@ NodeText DescribeNode(const PlanNode& node) {
       break;
     case NodeKind::kValues:
       text.title = std::to_string(node.values.rows()) + " rows";
+      break;
+    case NodeKind::kWindow:
+      text.title = node.window.ToString() + " over " +
+                   (*node.inputs[0]->schema)[static_cast<size_t>(node.time_column)].name;
       break;
     case NodeKind::kTable:
       text.title = "last row by (" + NamesOf(node.key, *node.schema) + ")";

@@ -38,9 +38,19 @@ std::vector<Field> UnionFields(const PlanNode& node) {
   return fields;
 }
 
+// The bounds of windows over a time column: of its kind, with milliseconds at least, which window_time needs.
+void AppendWindowFields(DataType time, std::vector<Field>& fields) {
+  time.precision = std::max<uint8_t>(time.precision, 3);
+  for (const char* name : {"window_start", "window_end", "window_time"}) fields.push_back({name, time, false});
+}
+
 std::vector<Field> AggregateFields(const PlanNode& node) {
   std::vector<Field> fields;
-  for (const int column : node.group_columns) fields.push_back((*node.inputs[0]->schema)[static_cast<size_t>(column)]);
+  const Schema& input = *node.inputs[0]->schema;
+  for (const int column : node.group_columns) fields.push_back(input[static_cast<size_t>(column)]);
+  if (node.windows && node.windows->assigned) {
+    AppendWindowFields(input[static_cast<size_t>(node.windows->time)].type, fields);
+  }
   for (const AggregateCall& call : node.calls) {
     const bool counts = call.function == AggregateFunction::kCount || call.function == AggregateFunction::kCountStar;
     fields.push_back({call.name, call.type, !counts});
@@ -49,6 +59,12 @@ std::vector<Field> AggregateFields(const PlanNode& node) {
 }
 
 }  // namespace
+
+std::vector<int> AggregateKey(const PlanNode& aggregate) {
+  std::vector<int> key = Iota(aggregate.group_columns.size());
+  if (aggregate.windows && aggregate.windows->assigned) key.push_back(static_cast<int>(key.size()) + 1);
+  return key;
+}
 
 bool LeftColumnsOnly(JoinType type) { return type == JoinType::kSemi || type == JoinType::kAnti; }
 
@@ -88,6 +104,12 @@ void RefreshSchema(PlanNode& node) {
     case NodeKind::kAggregate:
       node.schema = std::make_shared<Schema>(AggregateFields(node));
       return;
+    case NodeKind::kWindow: {
+      std::vector<Field> fields = node.inputs[0]->schema->fields();
+      AppendWindowFields(fields[static_cast<size_t>(node.time_column)].type, fields);
+      node.schema = std::make_shared<Schema>(std::move(fields));
+      return;
+    }
     case NodeKind::kTable:
       if (!node.table.declared) node.schema = node.inputs[0]->schema;
       return;
@@ -153,6 +175,15 @@ PlanPtr NewAggregate(PlanPtr input, std::vector<int> group_columns, std::vector<
   PlanPtr node = NewNode(NodeKind::kAggregate, {std::move(input)});
   node->group_columns = std::move(group_columns);
   node->calls = std::move(calls);
+  RefreshSchema(*node);
+  return node;
+}
+
+PlanPtr NewWindow(PlanPtr input, const WindowSpec& window, int time_column, std::vector<int> session_keys) {
+  PlanPtr node = NewNode(NodeKind::kWindow, {std::move(input)});
+  node->window = window;
+  node->time_column = time_column;
+  node->session_keys = std::move(session_keys);
   RefreshSchema(*node);
   return node;
 }

@@ -18,6 +18,7 @@ PlanPtr SelectColumns(PlanPtr input, const std::vector<int>& columns);
 // `condition` over left columns followed by right columns; null for none.
 PlanPtr NewJoin(PlanPtr left, PlanPtr right, JoinType type, ExpressionPtr condition);
 PlanPtr NewAggregate(PlanPtr input, std::vector<int> group_columns, std::vector<AggregateCall> calls);
+PlanPtr NewWindow(PlanPtr input, const WindowSpec& window, int time_column, std::vector<int> session_keys);
 PlanPtr NewValues(Batch rows);
 // What a SELECT without FROM reads: one row, with a column that no one can name.
 PlanPtr NewOneRow();
@@ -27,6 +28,8 @@ PlanPtr NewKeyed(NodeKind kind, PlanPtr input, std::vector<int> key);
 
 // Sets the output schema from the inputs and the node's own fields; for rules that have changed them.
 void RefreshSchema(PlanNode& node);
+// The columns of an aggregate's output that tell its rows apart.
+std::vector<int> AggregateKey(const PlanNode& aggregate);
 // A join's output has the left columns only.
 bool LeftColumnsOnly(JoinType type);
 // The expression can be NULL in a row of `schema`.

@@ -48,6 +48,8 @@ class PhysicalPlanner {
   Placement PlanJoin(PlanPtr& node);
   void ChooseKeyOrder(PlanNode& join, const Placement& left, const Placement& right);
   Placement PlanAggregate(PlanPtr& node);
+  Placement PlanWindow(PlanNode& node);
+  void CheckSession(const PlanNode& node);
   Placement PlanUnion(PlanNode& node);
   Placement PlanNormalise(PlanNode& node);
   Result<std::vector<int>> SinkKey(const PlanNode& sink, const CatalogRelation& relation, const Placement& placement);

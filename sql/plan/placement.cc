@@ -224,13 +224,14 @@ std::vector<UniqueKey> LogicalKeys(const PlanNode& node, const Catalog& catalog)
       return JoinPlacement(node, placement, right).keys;
     }
     case NodeKind::kAggregate:
-      return {{Iota(node.group_columns.size()), true}};
+      return {{AggregateKey(node), true}};
     case NodeKind::kNormalise:
     case NodeKind::kTable:
       return {{node.key, true}};
     case NodeKind::kUnion:
     case NodeKind::kSink:
     case NodeKind::kValues:
+    case NodeKind::kWindow:
       break;
   }
   return {};

@@ -6,11 +6,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sql/expr/expression.h"
 #include "sql/plan/catalog.h"
+#include "sql/plan/window.h"
 
 namespace weir {
 
@@ -40,6 +42,7 @@ enum class NodeKind {
   kKeyOrder,
   kSink,
   kValues,
+  kWindow,  // a row becomes one for each window that its time is in
   kTable,  // a primary-key table: takes the changes of all its inputs (each behind an exchange by bucket), keeps the
            // last row of each key, and emits its changelog (kFull)
 };
@@ -109,10 +112,19 @@ struct PlanNode {
   TableRef right_table;
 
   // kAggregate: output = group columns, then one column a call.  DISTINCT is an aggregate without calls.
+  // With windows that it assigns, window_start, window_end and window_time stand between them.
   // Without group columns there is always one row (count 0, sum NULL), in one task.
   std::vector<int> group_columns;
   std::vector<AggregateCall> calls;
   bool input_retracts = true;  // false: append-only input, cheaper state
+  std::optional<WindowGrouping> windows;
+
+  // kWindow: output = the columns of the input, then window_start, window_end and window_time.  session_keys: of the
+  // input; a session is of rows with equal ones.
+  WindowSpec window;
+  int time_column = -1;
+  std::vector<int> session_keys;
+  bool sessions_by_groups = false;  // the keys are what the aggregate above groups by: GROUP BY SESSION(time, gap)
 
   // kNormalise, kKeyOrder: the key.  kExchange: the hash columns (empty = to one task).  kSink: the upsert key.
   // kTable: the primary key.

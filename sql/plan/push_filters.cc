@@ -166,6 +166,12 @@ PlanPtr Push(PlanPtr node, Conjuncts conjuncts) {
       RefreshSchema(*node);
       return node;
     }
+    case NodeKind::kWindow: {
+      // A late row is one before it is filtered: a condition stays above the windows.
+      node->inputs[0] = Push(node->inputs[0], {});
+      RefreshSchema(*node);
+      return Wrap(std::move(node), conjuncts);
+    }
     case NodeKind::kSink: {
       node->inputs[0] = Push(node->inputs[0], {});
       RefreshSchema(*node);

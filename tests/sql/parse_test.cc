@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"INSERT INTO out SELECT sum(DISTINCT v ORDER BY v) FROM t", "1:24: ORDER BY within an aggregate"},
         Refused{"INSERT INTO out SELECT mode() WITHIN GROUP (ORDER BY v) FROM t", "1:24: WITHIN GROUP"},
         Refused{"INSERT INTO out SELECT id FROM t WHERE k = 'a' COLLATE \"C\"", "1:48: COLLATE is not supported"},
-        Refused{"INSERT INTO out SELECT * FROM TUMBLE(t, ts, INTERVAL '1' MINUTE)", "1:31: functions in FROM"},
+        Refused{"INSERT INTO out SELECT * FROM ROWS FROM (f(1), g(2)) AS x", "1:42: ROWS FROM"},
         Refused{"INSERT INTO out SELECT * FROM unnest(ARRAY[1]) WITH ORDINALITY", "1:31: WITH ORDINALITY"},
         Refused{"INSERT INTO out SELECT id FROM t WHERE id = $1", "1:45: parameters such as $1"},
         Refused{"INSERT INTO out SELECT id FROM t WHERE (id, v) = (1, 2)", "1:40: a row such as (a, b)"},
