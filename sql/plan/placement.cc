@@ -227,6 +227,7 @@ std::vector<UniqueKey> LogicalKeys(const PlanNode& node, const Catalog& catalog)
       return {{Iota(node.group_columns.size()), true}};
     case NodeKind::kNormalise:
     case NodeKind::kTable:
+      if (node.key.empty()) return {};  // a log table
       return {{node.key, true}};
     case NodeKind::kUnion:
     case NodeKind::kSink:
