@@ -23,11 +23,9 @@ class LogTableOperator final : public Operator {
   Status Open(const OperatorContext& context) override {
     WEIR_TRY(Operator::Open(context));
     for (int bucket = 0; bucket < options_.table->buckets(); ++bucket) {
-      if (TaskOfBucket(bucket, context.parallelism) != context.task) continue;
-      WEIR_TRY(options_.table->OpenBucket(bucket));
-      owned_.push_back(bucket);
+      if (TaskOfBucket(bucket, context.parallelism) == context.task) owned_.push_back(bucket);
     }
-    return {};
+    return options_.table->OpenBuckets(owned_);
   }
 
   Result<Progress> Process(int, const Batch& batch, Output& out) override {

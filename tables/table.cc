@@ -14,14 +14,10 @@
 namespace weir {
 namespace {
 
-constexpr size_t kNumberRoom = 10;  // bytes of a varint, at most
 // Small enough that what a fold has made needless is soon given back, in each of a table's buckets.
 constexpr uint64_t kSegmentBytes = 2 << 20;
 // Nothing is folded here, so fewer files are better.
 constexpr uint64_t kLogTableSegmentBytes = 64 << 20;
-
-// What a checkpoint still finishes while the job is being aborted comes too late.
-Error Closed() { return StateError("the tables are closed"); }
 
 constexpr size_t kLongestName = 120;  // of a folder: file systems allow 255 bytes
 
@@ -34,20 +30,6 @@ std::string FolderName(std::string_view name) {
   }
   if (folder.size() <= kLongestName) return folder;
   return fmt::format("{}-{:016x}", folder.substr(0, kLongestName), HashBytes(name));
-}
-
-void PutBytes(std::string& out, std::string_view bytes) {
-  char number[kNumberRoom];
-  out.append(number, static_cast<size_t>(PutVarint(number, bytes.size()) - number));
-  out.append(bytes);
-}
-
-std::string_view GetBytes(const char*& at) {
-  uint64_t size = 0;
-  at = GetVarint(at, size);
-  const std::string_view bytes(at, size);
-  at += size;
-  return bytes;
 }
 
 // What a fold leaves in the base: "1 EPOCH", then offset, segment and byte of each bucket.
@@ -84,7 +66,7 @@ Table::Table(TableOptions options, TableSet* set)
       restored_ends_(static_cast<size_t>(options_.buckets)),
       logs_(static_cast<size_t>(options_.buckets)),
       bucket_bytes_(static_cast<size_t>(options_.buckets)),
-      pending_(static_cast<size_t>(options_.buckets)),
+      changes_(static_cast<size_t>(options_.buckets)),
       retention_(static_cast<size_t>(options_.buckets)),
       folded_ends_(static_cast<size_t>(options_.buckets)) {}
 
@@ -165,8 +147,18 @@ void Table::Close() {
   base_.reset();
 }
 
-Status Table::OpenBucket(int bucket) {
-  if (folder_.empty() || !logged()) return {};
+Status Table::OpenBuckets(const std::vector<int>& buckets) {
+  if (folder_.empty()) return {};
+  if (logged()) {
+    for (const int bucket : buckets) WEIR_TRY(OpenLog(bucket));
+    return {};
+  }
+  const auto changes = std::make_shared<EpochChanges>(this, buckets, set_->run_bytes());
+  for (const int bucket : buckets) changes_[static_cast<size_t>(bucket)] = changes;
+  return {};
+}
+
+Status Table::OpenLog(int bucket) {
   const auto i = static_cast<size_t>(bucket);
   const LogOptions log_options{.segment_bytes = is_log() ? kLogTableSegmentBytes : kSegmentBytes,
                                .bucket = static_cast<uint32_t>(bucket)};
@@ -184,26 +176,14 @@ Status Table::Redo(int bucket, const std::function<Status(const LogEntry&)>& tak
 
 // --- the task of a bucket
 
-void Table::Keep(int bucket, const LogEntry& entry) {
-  std::string& out = pending_[static_cast<size_t>(bucket)].bytes;
-  out += entry.remove ? '\1' : '\0';
-  PutBytes(out, entry.group);
-  PutBytes(out, entry.unique);
-  PutBytes(out, entry.rest);
-}
-
 Status Table::Snapshot(const std::vector<int>& buckets, int64_t rows, SnapshotWriter& writer) {
   // A log table's rows are those between the ends of its logs.
   if (!is_log()) writer.PutCounter(RowsCounter(name()), rows);
   if (folder_.empty()) return {};
   if (!logged()) {
-    auto pending = std::make_shared<std::vector<std::pair<int, Pending>>>();
-    for (const int bucket : buckets) {
-      Pending& changes = pending_[static_cast<size_t>(bucket)];
-      if (!changes.bytes.empty()) pending->emplace_back(bucket, std::move(changes));
-      changes = {};
-    }
-    if (!pending->empty()) writer.FinishLater([this, pending] { return FoldPending(*pending); });
+    if (buckets.empty()) return {};
+    std::function<Status()> work = changes_[static_cast<size_t>(buckets.front())]->TakeEpoch();
+    if (work) writer.FinishLater(std::move(work));
     return {};
   }
   for (const int bucket : buckets) {
@@ -277,25 +257,9 @@ Status Table::FoldTo(Epoch epoch, const std::vector<LogPosition>& to, const std:
   return {};
 }
 
-Status Table::FoldPending(std::vector<std::pair<int, Pending>>& pending) {
+Status Table::Ingest(Fold& last, const std::vector<std::unique_ptr<Fold>>& runs) {
   const std::lock_guard lock(fold_mutex_);
-  if (!base_) return Closed();
-  Fold fold(*base_);
-  for (auto& [bucket, changes] : pending) {
-    changes.bytes.append(kRowSlack + kNumberRoom, '\0');
-    const char* at = changes.bytes.data();
-    const char* const end = at + changes.bytes.size() - kRowSlack - kNumberRoom;
-    while (at < end) {
-      LogEntry entry;
-      entry.remove = *at++ != 0;
-      entry.group = GetBytes(at);
-      entry.unique = GetBytes(at);
-      entry.rest = GetBytes(at);
-      WEIR_TRY(fold.Add(bucket, entry));
-    }
-    changes = {};
-  }
-  WEIR_TRY(fold.Finish("state"));
+  WEIR_TRY(last.Finish("state", runs));
   ++folds_;
   has_base_.store(true, std::memory_order_release);
   return {};
@@ -304,7 +268,7 @@ Status Table::FoldPending(std::vector<std::pair<int, Pending>>& pending) {
 Result<Store::StateBytes> Table::Link(Epoch epoch) {
   const std::lock_guard lock(fold_mutex_);
   Store::StateBytes bytes;
-  if (!base_) return Closed();
+  if (!base_) return StateError("the tables are closed");  // while the job is being aborted
   if (has_base()) {
     WEIR_ASSIGN(const auto files, base_->LinkInto(LinkFolder(epoch)));
     for (const auto& [file, size] : files) {

@@ -12,6 +12,7 @@ namespace weir {
 namespace {
 
 constexpr int64_t kCacheShare = 8;          // the block cache is this part of the memory
+constexpr int64_t kFilterShare = 16;        // all filters of overlays are at most this part of it
 constexpr int kMaxRounds = 12;              // checkpoints in a row that may find memory full
 constexpr int kManyLevel0Files = 12;        // a fold waits while the base has more
 constexpr int64_t kFoldShare = 2;           // memory in use from which folds start, as a part of the bound
@@ -167,6 +168,23 @@ void TableSet::PostRead(std::function<void()> read) {
     --reading_;
     changed_.notify_all();
   });
+}
+
+Status TableSet::WhileOpen(const std::function<Status()>& work) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return StateError("the tables are closed");
+    ++reading_;
+  }
+  Status done = work();
+  const std::lock_guard lock(mutex_);
+  --reading_;
+  changed_.notify_all();
+  return done;
+}
+
+int64_t TableSet::filter_bytes() const {
+  return options_.memory / kFilterShare / std::max<int64_t>(1, static_cast<int64_t>(tables_.size()));
 }
 
 void TableSet::AddUsage(int64_t bytes) {
