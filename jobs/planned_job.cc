@@ -123,7 +123,7 @@ Catalog MakeCatalog(const JobFile& file) {
     relation.name = table.name;
     relation.schema = table.MakeSchema();
     relation.primary_key = table.primary_key;
-    relation.changelog = ChangelogMode::kFull;
+    relation.changelog = table.IsLog() ? ChangelogMode::kAppend : ChangelogMode::kFull;
     relation.bucket_key = table.bucket_key;
     relation.buckets = table.buckets;
     relation.not_null = table.not_null;

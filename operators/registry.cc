@@ -4,6 +4,7 @@
 #include "operators/filter.h"
 #include "operators/join/join.h"
 #include "operators/key_order.h"
+#include "operators/log_table.h"
 #include "operators/normalise.h"
 #include "operators/project.h"
 #include "operators/table.h"
@@ -57,6 +58,9 @@ Result<std::unique_ptr<Operator>> MakeOperator(const PlanNode& node, const Opera
     case NodeKind::kKeyOrder:
       return MakeKeyOrder({node.schema, node.key});
     case NodeKind::kTable:
+      if (node.table.kind == TableKind::kLog) {
+        return MakeLogTableOperator({node.schema, node.table.bucket_columns, build.tables[0], build.table_is_read});
+      }
       return MakeTableOperator({node.schema, node.key, node.table.bucket_columns, build.tables[0], build.table_is_read});
     case NodeKind::kScan:
     case NodeKind::kExchange:

@@ -16,6 +16,8 @@ namespace {
 
 // Small enough that what a fold has made needless is soon given back, in each of a table's buckets.
 constexpr uint64_t kSegmentBytes = 2 << 20;
+// Nothing is folded here, so fewer files are better.
+constexpr uint64_t kLogTableSegmentBytes = 64 << 20;
 
 constexpr size_t kLongestName = 120;  // of a folder: file systems allow 255 bytes
 
@@ -65,6 +67,7 @@ Table::Table(TableOptions options, TableSet* set)
       logs_(static_cast<size_t>(options_.buckets)),
       bucket_bytes_(static_cast<size_t>(options_.buckets)),
       changes_(static_cast<size_t>(options_.buckets)),
+      retention_(static_cast<size_t>(options_.buckets)),
       folded_ends_(static_cast<size_t>(options_.buckets)) {}
 
 std::string Table::LogFolder(int bucket) const { return fmt::format("{}/{}/log", folder_, bucket); }
@@ -85,17 +88,24 @@ Status Table::Open(const std::string& state_dir, const Manifest* restored) {
   return logged() ? OpenLogged(restored) : OpenState(restored);
 }
 
+Status Table::RestoreEnds(const Manifest* restored) {
+  if (restored == nullptr) return {};
+  const auto ends = restored->tables.find(name());
+  if (ends == restored->tables.end()) return {};
+  if (ends->second.size() > restored_ends_.size()) {
+    return StateError(fmt::format("table {} had {} buckets when checkpoint {} was taken and has {} in the job file; "
+                                  "the number of buckets of a table that holds rows cannot change",
+                                  name(), ends->second.size(), restored->epoch, buckets()), folder_);
+  }
+  std::copy(ends->second.begin(), ends->second.end(), restored_ends_.begin());
+  return {};
+}
+
 Status Table::OpenLogged(const Manifest* restored) {
-  if (restored != nullptr) {
-    const auto ends = restored->tables.find(name());
-    if (ends != restored->tables.end()) {
-      if (ends->second.size() > restored_ends_.size()) {
-        return StateError(fmt::format("table {} had {} buckets when checkpoint {} was taken and has {} in the job file; "
-                                      "the number of buckets of a table that holds rows cannot change",
-                                      name(), ends->second.size(), restored->epoch, buckets()), folder_);
-      }
-      std::copy(ends->second.begin(), ends->second.end(), restored_ends_.begin());
-    }
+  WEIR_TRY(RestoreEnds(restored));
+  if (is_log()) {
+    rows_ = 0;  // counted as the buckets are opened
+    return {};
   }
   WEIR_ASSIGN(base_, TableBase::Open(folder_ + "/base", {set_->block_cache()}));
   if (base_->empty()) return {};
@@ -150,11 +160,12 @@ Status Table::OpenBuckets(const std::vector<int>& buckets) {
 
 Status Table::OpenLog(int bucket) {
   const auto i = static_cast<size_t>(bucket);
-  const LogOptions log_options{.segment_bytes = kSegmentBytes, .bucket = static_cast<uint32_t>(bucket)};
+  const LogOptions log_options{.segment_bytes = is_log() ? kLogTableSegmentBytes : kSegmentBytes,
+                               .bucket = static_cast<uint32_t>(bucket)};
   WEIR_ASSIGN(logs_[i], BucketLog::Open(LogFolder(bucket), restored_ends_[i], log_options));
   bucket_bytes_[i] = logs_[i]->bytes();
   log_bytes_ += logs_[i]->bytes();
-  return {};
+  return is_log() ? OpenLogBucket(i) : Status{};
 }
 
 Status Table::Redo(int bucket, const std::function<Status(const LogEntry&)>& take) const {
@@ -166,7 +177,8 @@ Status Table::Redo(int bucket, const std::function<Status(const LogEntry&)>& tak
 // --- the task of a bucket
 
 Status Table::Snapshot(const std::vector<int>& buckets, int64_t rows, SnapshotWriter& writer) {
-  writer.PutCounter(RowsCounter(name()), rows);
+  // A log table's rows are those between the ends of its logs.
+  if (!is_log()) writer.PutCounter(RowsCounter(name()), rows);
   if (folder_.empty()) return {};
   if (!logged()) {
     if (buckets.empty()) return {};
@@ -180,16 +192,20 @@ Status Table::Snapshot(const std::vector<int>& buckets, int64_t rows, SnapshotWr
     WEIR_TRY(log.Flush());
     writer.PutTablePosition(name(), bucket, log.end());
     writer.FinishLater(log.SyncLater());
-    LogPosition folded;
-    {
-      const std::lock_guard lock(fold_mutex_);
-      folded = folded_ends_[i];
-    }
-    WEIR_TRY(log.DropBefore(folded));
+    if (!is_log()) WEIR_TRY(DropFolded(i));
     const int64_t bytes = log.bytes();
     log_bytes_ += bytes - bucket_bytes_[i].exchange(bytes);
   }
   return {};
+}
+
+Status Table::DropFolded(size_t bucket) {
+  LogPosition folded;
+  {
+    const std::lock_guard lock(fold_mutex_);
+    folded = folded_ends_[bucket];
+  }
+  return logs_[bucket]->DropBefore(folded);
 }
 
 void Table::Count(int64_t rows, int64_t lookups, int64_t hits) {

@@ -61,6 +61,7 @@ Status TableSet::OnComplete(const Manifest& manifest, Epoch oldest) {
     const std::lock_guard lock(mutex_);
     kept_[manifest.epoch] = manifest.tables;
     kept_.erase(kept_.begin(), kept_.lower_bound(oldest));
+    KeepLogs(oldest);
     if (manifest.finished || closed_) return {};
     if (FoldIsDue(oldest)) {
       StartFold(oldest);
@@ -89,6 +90,16 @@ Status TableSet::CheckProgress() {
 }
 
 // With the lock held.
+void TableSet::KeepLogs(Epoch oldest) {
+  const auto kept = kept_.find(oldest);
+  if (kept == kept_.end()) return;  // of an earlier run; the next checkpoint is nearer
+  for (const auto& table : tables_) {
+    if (!table->is_log()) continue;
+    if (const auto ends = kept->second.find(table->name()); ends != kept->second.end()) table->Keep(ends->second);
+  }
+}
+
+// With the lock held.
 bool TableSet::FoldIsDue(Epoch oldest) const {
   const auto kept = kept_.find(oldest);
   if (folding_ || oldest <= folded_ || kept == kept_.end()) return false;
@@ -97,7 +108,7 @@ bool TableSet::FoldIsDue(Epoch oldest) const {
   int files = 0;
   bool logged = false;
   for (const auto& table : tables_) {
-    if (!table->logged()) continue;
+    if (!table->logged() || table->is_log()) continue;
     logged = true;
     bytes += table->log_bytes();
     const auto ends = kept->second.find(table->name());
@@ -126,7 +137,7 @@ void TableSet::RunFold(Epoch epoch, TablePositions to) {
   };
   Status status;
   for (const auto& table : tables_) {
-    if (!table->logged() || !status || cancelled()) continue;
+    if (!table->logged() || table->is_log() || !status || cancelled()) continue;
     status = table->FoldTo(epoch, to[table->name()], cancelled);
   }
   bool more = false;

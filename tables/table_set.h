@@ -56,6 +56,7 @@ class TableSet final : public Store {
 
  private:
   bool FoldIsDue(Epoch oldest) const;
+  void KeepLogs(Epoch oldest);
   void StartFold(Epoch epoch);
   void RunFold(Epoch epoch, TablePositions to);
   Status CheckProgress();

@@ -114,6 +114,13 @@ const SinkDeclaration* JobFile::FindSink(std::string_view sink_name) const {
   return nullptr;
 }
 
+const TableDeclaration* JobFile::FindTable(std::string_view table_name) const {
+  for (const TableDeclaration& table : tables) {
+    if (table.name == table_name) return &table;
+  }
+  return nullptr;
+}
+
 std::vector<QueryDeclaration> ReadQueries(const DocumentNode& node, Diagnostics& out) {
   std::vector<QueryDeclaration> queries;
   if (!node.IsList() || node.items.empty()) {

@@ -52,8 +52,7 @@ std::string SideText(const char* side, ChangelogMode mode, const std::vector<int
 
 // "orders (automatic), 8 buckets by (user_id, ds)"
 std::string TableRefText(const TableRef& table, const Schema& schema) {
-  return table.name + " (" + TableKindName(table.kind) + "), " + std::to_string(table.buckets) + " buckets by (" +
-         NamesOf(table.bucket_columns, schema) + ")";
+  return table.name + " (" + TableKindName(table.kind) + "), " + BucketsText(table, schema);
 }
 
 void DescribeJoin(const PlanNode& node, NodeText& text) {
@@ -220,6 +219,8 @@ const char* TableKindName(TableKind kind) {
   switch (kind) {
     case TableKind::kDeclared:
       return "declared";
+    case TableKind::kLog:
+      return "log";
     case TableKind::kAutomatic:
       return "automatic";
     case TableKind::kIndex:
@@ -228,6 +229,11 @@ const char* TableKindName(TableKind kind) {
       return "internal";
   }
   return "";
+}
+
+std::string BucketsText(const TableRef& table, const Schema& schema) {
+  const std::string buckets = std::to_string(table.buckets) + " buckets ";
+  return buckets + (table.bucket_columns.empty() ? "in turn" : "by (" + NamesOf(table.bucket_columns, schema) + ")");
 }
 
 std::vector<TableText> TablesOf(const JobPlan& plan) {
@@ -317,7 +323,7 @@ NodeText DescribeNode(const PlanNode& node) {
                    (*node.inputs[0]->schema)[static_cast<size_t>(node.time_column)].name;
       break;
     case NodeKind::kTable:
-      text.title = "last row by (" + NamesOf(node.key, *node.schema) + ")";
+      text.title = node.table.kind == TableKind::kLog ? "every row" : "last row by (" + NamesOf(node.key, *node.schema) + ")";
       text.details.push_back("table: " + TableRefText(node.table, *node.schema));
       if (!node.table.declared) {
         text.details.push_back("because a delta join needs the row that a change of the source replaced");

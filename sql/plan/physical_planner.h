@@ -68,6 +68,8 @@ class PhysicalPlanner {
   // Plans the INSERTs of a declared table.
   void PlanWrites(const CatalogRelation& relation);
   void PlanWrite(PlanPtr& sink, const CatalogRelation& relation);
+  // The same of a log table, whose rows are only added.
+  void PlanAppend(PlanPtr& sink, const CatalogRelation& relation);
   // The node that keeps a declared table.
   PlanPtr TableNode(const CatalogRelation& relation);
   Placement TablePlacement(const CatalogRelation& relation) const;

@@ -227,6 +227,7 @@ std::vector<UniqueKey> LogicalKeys(const PlanNode& node, const Catalog& catalog)
       return {{AggregateKey(node), true}};
     case NodeKind::kNormalise:
     case NodeKind::kTable:
+      if (node.key.empty()) return {};  // a log table
       return {{node.key, true}};
     case NodeKind::kUnion:
     case NodeKind::kSink:

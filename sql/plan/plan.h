@@ -44,13 +44,15 @@ enum class NodeKind {
   kValues,
   kWindow,  // a row becomes one for each window that its time is in
   kTable,  // a primary-key table: takes the changes of all its inputs (each behind an exchange by bucket), keeps the
-           // last row of each key, and emits its changelog (kFull)
+           // last row of each key, and emits its changelog (kFull); or a log table (TableKind::kLog), which has no key:
+           // takes rows that are only added and passes them on (kAppend)
 };
 
 // A table of the table store, as a kTable node or an input of a delta join holds it.  Its columns are those of the
 // node, or of the rows that reach the join on that side.
 enum class TableKind {
   kDeclared,   // in the job file
+  kLog,        // in the job file, without a primary key
   kAutomatic,  // of a source with a primary key, for a delta join
   kIndex,      // the rows of a table, by other columns
   kInternal,   // the result of a join or an aggregate below a delta join
@@ -58,7 +60,8 @@ enum class TableKind {
 
 struct TableRef {
   std::string name;                 // "orders", "orders[user_id]", "join-1.left"; unique in the job
-  std::vector<int> bucket_columns;  // columns of the node's (of the join input's) schema, in the order of the hash
+  std::vector<int> bucket_columns;  // columns of the node's (of the join input's) schema, in the order of the hash; empty
+                                    // for a log table whose rows go to any bucket
   int buckets = 0;
   bool declared = false;  // in the job file
   TableKind kind = TableKind::kAutomatic;
@@ -127,7 +130,7 @@ struct PlanNode {
   bool sessions_by_groups = false;  // the keys are what the aggregate above groups by: GROUP BY SESSION(time, gap)
 
   // kNormalise, kKeyOrder: the key.  kExchange: the hash columns (empty = to one task).  kSink: the upsert key.
-  // kTable: the primary key.
+  // kTable: the primary key; empty for a log table.
   std::vector<int> key;
   // kExchange: > 0: by the bucket of the columns `key` (engine/data/bucket.h) out of so many, not by their hash.
   int buckets = 0;
