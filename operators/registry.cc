@@ -7,6 +7,7 @@
 #include "operators/normalise.h"
 #include "operators/project.h"
 #include "operators/table.h"
+#include "operators/unnest.h"
 
 namespace weir {
 namespace {
@@ -55,6 +56,9 @@ Result<std::unique_ptr<Operator>> MakeOperator(const PlanNode& node, const Opera
       return MakeKeyOrder({node.schema, node.key});
     case NodeKind::kTable:
       return MakeTableOperator({node.schema, node.key, node.table.bucket_columns, build.tables[0], build.table_is_read});
+    case NodeKind::kUnnest:
+      return MakeUnnest({node.schema, node.expressions, node.unnest_function, node.ordinality, node.unnest_outer,
+                         build.time_zone});
     case NodeKind::kScan:
     case NodeKind::kExchange:
     case NodeKind::kUnion:

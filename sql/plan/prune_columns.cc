@@ -40,6 +40,8 @@ class Pruner {
         return PruneAggregate(*node, needed);
       case NodeKind::kUnion:
         return PruneUnion(*node, needed);
+      case NodeKind::kUnnest:
+        return PruneUnnest(*node, needed);
       case NodeKind::kNormalise:
       case NodeKind::kTable:
         return PruneNormalise(*node, needed);
@@ -186,6 +188,22 @@ class Pruner {
       const Mapping arm = Prune(input, columns);
       input = SelectColumns(input, Mapped(kept, arm));
     }
+    RefreshSchema(node);
+    return mapping;
+  }
+
+  // The added columns stay: they are what the node makes.
+  Mapping PruneUnnest(PlanNode& node, const ColumnSet& needed) {
+    const int width = static_cast<int>(node.inputs[0]->schema->size());
+    ColumnSet below;
+    for (const int column : needed) {
+      if (column < width) below.insert(column);
+    }
+    for (const ExpressionPtr& expression : node.expressions) AddAll(ColumnsOf(expression), below);
+    Mapping mapping = Prune(node.inputs[0], below);
+    for (ExpressionPtr& expression : node.expressions) expression = expression->Remap(mapping);
+    const Mapping added = Iota(node.unnest_fields.size(), static_cast<int>(node.inputs[0]->schema->size()));
+    mapping.insert(mapping.end(), added.begin(), added.end());
     RefreshSchema(node);
     return mapping;
   }
