@@ -8,6 +8,7 @@
 #include "operators/normalise.h"
 #include "operators/project.h"
 #include "operators/table.h"
+#include "operators/unnest.h"
 #include "operators/window.h"
 
 namespace weir {
@@ -62,6 +63,9 @@ Result<std::unique_ptr<Operator>> MakeOperator(const PlanNode& node, const Opera
         return MakeLogTableOperator({node.schema, node.table.bucket_columns, build.tables[0], build.table_is_read});
       }
       return MakeTableOperator({node.schema, node.key, node.table.bucket_columns, build.tables[0], build.table_is_read});
+    case NodeKind::kUnnest:
+      return MakeUnnest({node.schema, node.expressions, node.unnest_function, node.ordinality, node.unnest_outer,
+                         build.time_zone});
     case NodeKind::kScan:
     case NodeKind::kExchange:
     case NodeKind::kUnion:

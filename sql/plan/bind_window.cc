@@ -41,7 +41,8 @@ void Place(PlanNode& node, size_t query, const TextPlace& place) {
 std::optional<BoundTable> Binder::BindFunctionTable(const AstTable& table, const CteScope* ctes) {
   const auto form = WindowForms().find(table.name);
   if (form == WindowForms().end()) {
-    Fail(table.at, "function " + table.name + " is not supported in FROM; there are TUMBLE, HOP, CUMULATE and SESSION");
+    Fail(table.at, "function " + table.name + " cannot stand in FROM; there are unnest, generate_series, TUMBLE, HOP, " +
+                       "CUMULATE and SESSION");
     return std::nullopt;
   }
   const std::string name = form->second.name;

@@ -28,6 +28,17 @@ std::string ProjectText(const PlanNode& node) {
   return text;
 }
 
+std::string UnnestText(const PlanNode& node) {
+  std::string text = node.unnest_function == UnnestFunction::kSeries ? "generate_series(" : "unnest(";
+  const Schema& input = *node.inputs[0]->schema;
+  for (size_t i = 0; i < node.expressions.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + node.expressions[i]->ToString(input);
+  }
+  text += node.ordinality ? ") with ordinality AS " : ") AS ";
+  for (size_t i = 0; i < node.unnest_fields.size(); ++i) text += (i == 0 ? "" : ", ") + node.unnest_fields[i].name;
+  return text;
+}
+
 std::string JoinKeyText(const PlanNode& node) {
   std::string text;
   const Schema& left = *node.inputs[0]->schema;
@@ -137,6 +148,8 @@ const char* KindName(NodeKind kind) {
       return "table";
     case NodeKind::kWindow:
       return "window";
+    case NodeKind::kUnnest:
+      return "unnest";
   }
   return "node";
 }
@@ -292,6 +305,10 @@ NodeText DescribeNode(const PlanNode& node) {
       break;
     case NodeKind::kAggregate:
       DescribeAggregate(node, text);
+      break;
+    case NodeKind::kUnnest:
+      text.title = UnnestText(node);
+      if (node.unnest_outer) text.details.push_back("a row without elements stays, with NULL");
       break;
     case NodeKind::kNormalise:
       text.title = "last row by (" + NamesOf(node.key, *node.schema) + ")";

@@ -74,6 +74,14 @@ bool CanBeNull(const Expression& expression, const Schema& schema) {
   return !expression.NeverNull();
 }
 
+// An expression tells its operator only by its signature: it is `name` of its children if building that gives the same.
+bool IsCall(const char* name, const Expression& expression) {
+  const std::vector<ExpressionPtr> children = expression.children();
+  if (children.size() != 2) return false;
+  const Result<ExpressionPtr> rebuilt = MakeCall(name, children);
+  return rebuilt && (*rebuilt)->Signature() == expression.Signature();
+}
+
 Schema JoinedSchema(const PlanNode& join) {
   std::vector<Field> fields;
   AppendFields(*join.inputs[0]->schema, false, fields);
@@ -113,6 +121,12 @@ void RefreshSchema(PlanNode& node) {
     case NodeKind::kTable:
       if (!node.table.declared) node.schema = node.inputs[0]->schema;
       return;
+    case NodeKind::kUnnest: {
+      std::vector<Field> fields = node.inputs[0]->schema->fields();
+      fields.insert(fields.end(), node.unnest_fields.begin(), node.unnest_fields.end());
+      node.schema = std::make_shared<Schema>(std::move(fields));
+      return;
+    }
     case NodeKind::kFilter:
     case NodeKind::kNormalise:
     case NodeKind::kExchange:
@@ -188,6 +202,11 @@ PlanPtr NewWindow(PlanPtr input, const WindowSpec& window, int time_column, std:
   return node;
 }
 
+PlanPtr NewDistinct(PlanPtr input) {
+  const size_t width = input->schema->size();
+  return NewAggregate(std::move(input), Iota(width), {});
+}
+
 PlanPtr NewValues(Batch rows) {
   PlanPtr node = NewNode(NodeKind::kValues, {});
   node->schema = rows.schema();
@@ -206,6 +225,24 @@ PlanPtr NewUnion(std::vector<PlanPtr> inputs) {
   PlanPtr node = NewNode(NodeKind::kUnion, std::move(inputs));
   RefreshSchema(*node);
   return node;
+}
+
+PlanPtr NewUnnest(PlanPtr input, UnnestFunction function, std::vector<ExpressionPtr> arguments,
+                  std::vector<Field> fields, bool ordinality, bool outer) {
+  PlanPtr node = NewNode(NodeKind::kUnnest, {std::move(input)});
+  node->unnest_function = function;
+  node->expressions = std::move(arguments);
+  node->unnest_fields = std::move(fields);
+  node->ordinality = ordinality;
+  node->unnest_outer = outer;
+  RefreshSchema(*node);
+  return node;
+}
+
+PlanPtr ClonePlan(const PlanPtr& plan) {
+  auto copy = std::make_shared<PlanNode>(*plan);
+  for (PlanPtr& input : copy->inputs) input = ClonePlan(input);
+  return copy;
 }
 
 PlanPtr NewKeyed(NodeKind kind, PlanPtr input, std::vector<int> key) {

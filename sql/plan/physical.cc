@@ -231,6 +231,14 @@ Placement PhysicalPlanner::Plan(PlanPtr& node) {
         CheckVolatile(*node, *expression, node->changelog == ChangelogMode::kAppend);
       }
       break;
+    case NodeKind::kUnnest: {
+      placement = Plan(node->inputs[0]);
+      placement.keys = UnnestKeys(*node, std::move(placement.keys));
+      const bool append = node->inputs[0]->changelog == ChangelogMode::kAppend;
+      node->changelog = append ? ChangelogMode::kAppend : ChangelogMode::kFull;
+      for (const ExpressionPtr& expression : node->expressions) CheckVolatile(*node, *expression, append);
+      break;
+    }
     case NodeKind::kValues:
       placement.single = true;
       break;

@@ -30,6 +30,11 @@ struct AggregateCall {
   std::string name;   // of the result column
 };
 
+enum class UnnestFunction {
+  kArrays,  // UNNEST(array, ...)
+  kSeries,  // generate_series(from, to[, step]) over bigints
+};
+
 enum class NodeKind {
   kScan,
   kFilter,
@@ -46,6 +51,7 @@ enum class NodeKind {
   kTable,  // a primary-key table: takes the changes of all its inputs (each behind an exchange by bucket), keeps the
            // last row of each key, and emits its changelog (kFull); or a log table (TableKind::kLog), which has no key:
            // takes rows that are only added and passes them on (kAppend)
+  kUnnest,  // a row for each element of an array: the input's columns, then the added ones
 };
 
 // A table of the table store, as a kTable node or an input of a delta join holds it.  Its columns are those of the
@@ -113,6 +119,13 @@ struct PlanNode {
   // (a key that holds only at barriers) they are a multiset as in a regular join: keyed by all columns, and counted.
   TableRef left_table;
   TableRef right_table;
+
+  // kUnnest: the arguments are `expressions`, over the input.  Added behind the input's columns: one an array (one for a
+  // series), then, with ordinality, the element's place.  Outer: a row without elements stays, with NULL in them.
+  UnnestFunction unnest_function = UnnestFunction::kArrays;
+  std::vector<Field> unnest_fields;  // what is added
+  bool ordinality = false;
+  bool unnest_outer = false;
 
   // kAggregate: output = group columns, then one column a call.  DISTINCT is an aggregate without calls.
   // With windows that it assigns, window_start, window_end and window_time stand between them.

@@ -42,6 +42,8 @@ class Pruner {
         return PruneUnion(*node, needed);
       case NodeKind::kWindow:
         return PruneWindow(*node, needed);
+      case NodeKind::kUnnest:
+        return PruneUnnest(*node, needed);
       case NodeKind::kNormalise:
       case NodeKind::kTable:
         return PruneNormalise(*node, needed);
@@ -208,6 +210,22 @@ class Pruner {
     Mapping mapping = Prune(node.inputs[0], below);
     node.time_column = mapping[static_cast<size_t>(node.time_column)];
     const std::vector<int> added = Iota(kWindowColumns, static_cast<int>(node.inputs[0]->schema->size()));
+    mapping.insert(mapping.end(), added.begin(), added.end());
+    RefreshSchema(node);
+    return mapping;
+  }
+
+  // The added columns stay: they are what the node makes.
+  Mapping PruneUnnest(PlanNode& node, const ColumnSet& needed) {
+    const int width = static_cast<int>(node.inputs[0]->schema->size());
+    ColumnSet below;
+    for (const int column : needed) {
+      if (column < width) below.insert(column);
+    }
+    for (const ExpressionPtr& expression : node.expressions) AddAll(ColumnsOf(expression), below);
+    Mapping mapping = Prune(node.inputs[0], below);
+    for (ExpressionPtr& expression : node.expressions) expression = expression->Remap(mapping);
+    const Mapping added = Iota(node.unnest_fields.size(), static_cast<int>(node.inputs[0]->schema->size()));
     mapping.insert(mapping.end(), added.begin(), added.end());
     RefreshSchema(node);
     return mapping;

@@ -55,6 +55,10 @@ std::string Fingerprint(const PlanNode& node) {
   if (node.kind == NodeKind::kTable) Append(node.table, text);
   if (node.condition != nullptr) text += node.condition->Signature();
   for (const ExpressionPtr& expression : node.expressions) text += ";" + expression->Signature();
+  if (node.kind == NodeKind::kUnnest) {
+    text += std::string("|") + (node.unnest_function == UnnestFunction::kSeries ? "series" : "arrays") +
+            (node.ordinality ? "o" : "") + (node.unnest_outer ? "l" : "");
+  }
   for (const AggregateCall& call : node.calls) {
     text += "|" + std::to_string(static_cast<int>(call.function)) + (call.distinct ? "d" : "a") + call.type.ToString();
     Append({call.argument, call.filter}, text);
