@@ -15,6 +15,7 @@ constexpr size_t kSweepSlots = 2048;  // index slots a batch that the time to li
 int64_t Aggregate::IndexBytes() const {
   int64_t bytes = index_.bytes();
   for (const auto& set : plan_.sets) bytes += set->index_bytes();
+  for (const auto& state : plan_.states) bytes += state->bytes();
   return bytes;
 }
 
@@ -32,7 +33,7 @@ Status Aggregate::Begin(const Batch& batch) {
 void Aggregate::SweepExpired() {
   index_.Sweep(sweep_position_, kSweepSlots, [&](Ref ref) {
     // The values of a group with sets outlive it: such groups stay until their rows are retracted.
-    if (!plan_.sets.empty() || !state_.Expired(*state_.At(ref))) return false;
+    if (plan_.HasIds() || !state_.Expired(*state_.At(ref))) return false;
     state_.Free(ref);
     return true;
   });
@@ -55,7 +56,7 @@ Status Aggregate::Restore(const SnapshotReader& reader) {
   RestoredFile file;
   state_.after_file = [&](const SnapshotReader::Part&) -> Status {
     WEIR_TRY(RestoreGroups(file));
-    RestoreValues(file);
+    WEIR_TRY(RestoreValues(file));
     file = RestoredFile{};
     return {};
   };
@@ -104,12 +105,13 @@ Status Aggregate::RestoreGroups(RestoredFile& file) {
     Record* record = state_.At(ref);
     record->count = static_cast<uint32_t>(key_codec_.EncodedSize(payload.data() + plan_.fixed));
     std::memcpy(record->payload(), payload.data(), payload.size());
-    if (!plan_.sets.empty()) {
+    if (plan_.HasIds()) {
       file.by_id[LoadAt<uint64_t>(record->payload() + plan_.id_offset)] = ref;
       StoreAt(record->payload() + plan_.id_offset, next_id_++);
     }
     for (const Accumulator& accumulator : plan_.accumulators) {
-      if (accumulator.form == Accumulator::Form::kExtremeSet) StoreAt<Ref>(record->payload() + accumulator.offset, 0);
+      if (accumulator.form == Accumulator::Form::kExtremeSet || accumulator.form == Accumulator::Form::kState)
+        StoreAt<uint32_t>(record->payload() + accumulator.offset, 0);
     }
     for (const auto& set : plan_.sets) {
       if (set->ordered()) set->ClearList(record->payload());
@@ -120,12 +122,25 @@ Status Aggregate::RestoreGroups(RestoredFile& file) {
   return {};
 }
 
-void Aggregate::RestoreValues(const RestoredFile& file) {
+Status Aggregate::RestoreValues(const RestoredFile& file) {
+  const size_t first_state = 2 + plan_.sets.size();
+  std::vector<CallState::Restored> of_states(plan_.states.size());
   for (const auto& [part, payload] : file.values) {
-    ValueSet& set = *plan_.sets[part - 2];
-    const auto found = file.by_id.find(ValueSet::GroupId(payload, set.counters()));
-    if (found != file.by_id.end()) set.Restore(state_.At(found->second)->payload(), payload);
+    const size_t counters = part < first_state ? plan_.sets[part - 2u]->counters() : 0;
+    if (counters == 0 && payload.size() < CallState::kRestAt)
+      return StateError("the state file of an aggregate is damaged (value)");
+    const uint64_t id = counters > 0 ? ValueSet::GroupId(payload, counters) : CallState::GroupId(payload);
+    const auto found = file.by_id.find(id);
+    if (found == file.by_id.end()) continue;
+    char* group = state_.At(found->second)->payload();
+    if (counters > 0) {
+      plan_.sets[part - 2u]->Restore(group, payload);
+    } else {
+      of_states[part - first_state].emplace_back(group, payload);
+    }
   }
+  for (size_t i = 0; i < of_states.size(); ++i) WEIR_TRY(plan_.states[i]->Restore(of_states[i]));
+  return {};
 }
 
 Result<std::unique_ptr<Operator>> MakeAggregate(const AggregateOptions& options) {
@@ -139,8 +154,8 @@ Result<std::unique_ptr<Operator>> MakeAggregate(const AggregateOptions& options)
   }
   // Each argument's values are a part of the state of their own.
   if (AggregateStateParts(options).size() > KeyedState::kMaxParts) {
-    return PlanError("an aggregate has DISTINCT, MIN or MAX over more than " +
-                     std::to_string(KeyedState::kMaxParts - 1) + " columns: split it in two queries");
+    return PlanError("an aggregate has more than " + std::to_string(KeyedState::kMaxParts - 1) +
+                     " calls with lists, bitmaps or sets of values: split it in two queries");
   }
   return std::unique_ptr<Operator>(std::make_unique<Aggregate>(options));
 }

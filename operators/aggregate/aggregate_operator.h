@@ -33,12 +33,20 @@ struct AggregatePlan {
 
   std::vector<Accumulator> accumulators;
   std::vector<std::unique_ptr<ValueSet>> sets;
+  std::vector<std::unique_ptr<CallState>> states;
+
+  // Groups have ids, by which values outside of their records name them.
+  bool HasIds() const { return !sets.empty() || !states.empty(); }
+  // Null where the accumulator has none.
+  CallState* StateOf(const Accumulator& accumulator) const {
+    return accumulator.state < 0 ? nullptr : states[static_cast<size_t>(accumulator.state)].get();
+  }
   size_t id_offset = 0;
   size_t fixed = sizeof(int64_t);  // bytes before the key
   int texts = 0;
 };
 
-// Parts of the state: the groups, then one a value set.
+// Parts of the state: the groups, then one a value set, then one a call state.
 std::vector<KeyedState::Part> AggregateStateParts(const AggregateOptions& options);
 
 // One task's aggregate; the steps are in files of their own.
@@ -67,7 +75,9 @@ class Aggregate final : public Operator {
     return Progress::kDone;
   }
   Status Snapshot(SnapshotWriter& writer) override {
+    for (const auto& state : plan_.states) state->BeforeSnapshot();
     state_.Snapshot(writer);
+    for (const auto& state : plan_.states) state->AfterSnapshot();
     return {};
   }
   Status Restore(const SnapshotReader& reader) override;
@@ -101,6 +111,7 @@ class Aggregate final : public Operator {
   Status Emit(Output& out);
   Status MakeResults(std::vector<std::shared_ptr<Column>>& columns);
   Status AppendCall(const Accumulator& accumulator, Column& out) const;
+  Status KeepResultsOfBefore();
   void EmitRows(std::vector<std::shared_ptr<Column>>& columns, Output& out);
   void DropEmptyGroups();
   void SweepExpired();
@@ -113,7 +124,7 @@ class Aggregate final : public Operator {
     bool filter = false;
   };
   Status RestoreGroups(RestoredFile& file);
-  void RestoreValues(const RestoredFile& file);
+  Status RestoreValues(const RestoredFile& file);
 
   AggregateOptions options_;
   KeyedState state_;
@@ -132,6 +143,7 @@ class Aggregate final : public Operator {
   std::vector<char*> groups_;  // by row
   std::vector<int8_t> signs_;
   std::vector<Text> texts_;  // touched x texts
+  std::vector<Column> of_before_;  // by call state: the results of before, by touched group
   // Rows of results: payload, key size and touched group of each; an update has two.
   std::vector<const char*> result_groups_;
   std::vector<uint32_t> result_key_sizes_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sql/plan/aggregate_functions.h"
+
 namespace weir {
 namespace {
 
@@ -42,8 +44,7 @@ std::vector<Field> AggregateFields(const PlanNode& node) {
   std::vector<Field> fields;
   for (const int column : node.group_columns) fields.push_back((*node.inputs[0]->schema)[static_cast<size_t>(column)]);
   for (const AggregateCall& call : node.calls) {
-    const bool counts = call.function == AggregateFunction::kCount || call.function == AggregateFunction::kCountStar;
-    fields.push_back({call.name, call.type, !counts});
+    fields.push_back({call.name, call.type, !CountsNothingAsZero(call.function)});
   }
   return fields;
 }
