@@ -69,6 +69,15 @@ Status Aggregate::AppendCall(const Accumulator& accumulator, Column& out) const 
       plan_.sets[static_cast<size_t>(accumulator.value_set)]->Append(values, out);
       return {};
     }
+    case Accumulator::Form::kState:
+      for (size_t i = 0; i < result_groups_.size(); ++i) {
+        if (result_kinds_[i] == RowKind::kUpdateBefore || result_kinds_[i] == RowKind::kDelete) {
+          out.AppendFrom(of_before_[static_cast<size_t>(accumulator.state)], result_touched_[i]);
+        } else {
+          WEIR_TRY(plan_.StateOf(accumulator)->Append(result_groups_[i], out));
+        }
+      }
+      return {};
     default:
       return accumulator.AppendResults(result_groups_, out);
   }
@@ -158,6 +167,7 @@ void Aggregate::DropEmptyGroups() {
     for (const auto& set : plan_.sets) {
       if (set->ordered()) set->Forget(LoadAt<uint64_t>(record->payload() + plan_.id_offset));
     }
+    for (const auto& state : plan_.states) state->Forget(record->payload());
     index_.Erase(touched.hash, touched.ref);
     state_.Free(touched.ref);
   }

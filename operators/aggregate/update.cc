@@ -58,7 +58,7 @@ Ref Aggregate::NewGroup(std::string_view key) {
   record->next = 0;
   record->count = static_cast<uint32_t>(key.size());
   std::memset(record->payload(), 0, plan_.fixed);
-  if (!plan_.sets.empty()) StoreAt(record->payload() + plan_.id_offset, next_id_++);
+  if (plan_.HasIds()) StoreAt(record->payload() + plan_.id_offset, next_id_++);
   std::memcpy(record->payload() + plan_.fixed, key.data(), key.size());
   return ref;
 }
@@ -96,10 +96,34 @@ void Aggregate::SignRows(const Batch& batch) {
 
 // --- 3. Update
 
+// The results of before come from values that the batch changes.
+Status Aggregate::KeepResultsOfBefore() {
+  of_before_.clear();
+  for (const Accumulator& accumulator : plan_.accumulators) {
+    CallState* state = plan_.StateOf(accumulator);
+    if (state == nullptr) continue;
+    Column& results = of_before_.emplace_back(accumulator.call.type);
+    for (const Touched& touched : touched_) {
+      if (touched.before == Touched::kNew) {
+        results.AppendNull();
+      } else {
+        WEIR_TRY(state->Append(state_.At(touched.ref)->payload(), results));
+      }
+    }
+  }
+  return {};
+}
+
 Status Aggregate::Update(const Batch& batch) {
+  if (!plan_.states.empty()) WEIR_TRY(KeepResultsOfBefore());
   for (const Accumulator& accumulator : plan_.accumulators) {
     if (accumulator.FromSet() || accumulator.form == Accumulator::Form::kRows) continue;
-    if (accumulator.form != Accumulator::Form::kExtremeText) WEIR_TRY(accumulator.Update(batch, signs_, groups_));
+    if (CallState* state = plan_.StateOf(accumulator)) {
+      WEIR_ASSIGN(const int64_t missing, state->Update(batch, signs_, groups_));
+      context().metrics->ignored_deletes += missing;
+    } else if (accumulator.form != Accumulator::Form::kExtremeText) {
+      WEIR_TRY(accumulator.Update(batch, signs_, groups_));
+    }
   }
   for (const auto& set : plan_.sets) {
     WEIR_ASSIGN(const int64_t missing, set->Update(batch, signs_, groups_));
@@ -140,7 +164,7 @@ void Aggregate::UpdateTexts(const Batch& batch, const Accumulator& accumulator) 
     if (signs_[row] == 0 || column.IsNull(row) || !FilterPasses(filter, row)) continue;
     Text& text = texts_[touched_of_row_[row] * texts + number];
     const std::string_view value = column.text(row);
-    if (text.present && !(accumulator.IsMin() ? value < text.value : text.value < value)) continue;
+    if (text.present && !accumulator.Replaces(value, text.value, std::less<std::string_view>())) continue;
     text = {true, true, value};
   }
 }

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "engine/base/quantity.h"
+#include "sql/plan/aggregate_functions.h"
 #include "sql/plan/nodes.h"
 
 namespace weir {
@@ -184,22 +185,7 @@ const char* JoinName(JoinType type) {
   return "";
 }
 
-std::string FunctionName(const AggregateCall& call) {
-  switch (call.function) {
-    case AggregateFunction::kCountStar:
-    case AggregateFunction::kCount:
-      return "count";
-    case AggregateFunction::kSum:
-      return "sum";
-    case AggregateFunction::kMin:
-      return "min";
-    case AggregateFunction::kMax:
-      return "max";
-    case AggregateFunction::kAvg:
-      return "avg";
-  }
-  return "";
-}
+std::string FunctionName(const AggregateCall& call) { return AggregateName(call.function); }
 
 std::string StateOf(const PlanNode& node) {
   switch (node.kind) {
