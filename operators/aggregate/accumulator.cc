@@ -309,17 +309,29 @@ Status Accumulator::Merge(char* group, const char* other) const {
     case Form::kSumDouble:
       good = MergeDouble(at, from);
       break;
+    case Form::kVarianceExact:
+      good = MergeExactVariance(at, from);
+      break;
+    case Form::kVarianceDouble:
+      good = MergeDoubleVariance(at, from);
+      break;
+    case Form::kBools:
+      for (const size_t count : {size_t{0}, size_t{8}}) AddTo(at + count, LoadAt<int64_t>(from + count));
+      break;
+    case Form::kBits:
+      MergeBits(at, from, call.function);
+      break;
     case Form::kExtreme:
       if (LoadAt<int64_t>(from) == 0) break;
       switch (argument.physical()) {
         case Physical::kDouble:
-          TakeExtreme(at, LoadAt<double>(from + kExtremeValue), IsMin(), DoubleLess);
+          TakeExtreme(at, LoadAt<double>(from + kExtremeValue), *this, DoubleLess);
           break;
         case Physical::kInt128:
-          TakeExtreme(at, LoadAt<Int128>(from + kExtremeValue), IsMin(), std::less<Int128>());
+          TakeExtreme(at, LoadAt<Int128>(from + kExtremeValue), *this, std::less<Int128>());
           break;
         default:
-          TakeExtreme(at, LoadAt<int64_t>(from + kExtremeValue), IsMin(), std::less<int64_t>());
+          TakeExtreme(at, LoadAt<int64_t>(from + kExtremeValue), *this, std::less<int64_t>());
           break;
       }
       break;

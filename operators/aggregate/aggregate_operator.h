@@ -77,7 +77,6 @@ class Aggregate final : public Operator {
   Status Snapshot(SnapshotWriter& writer) override {
     for (const auto& state : plan_.states) state->BeforeSnapshot();
     state_.Snapshot(writer);
-    for (const auto& state : plan_.states) state->AfterSnapshot();
     return {};
   }
   Status Restore(const SnapshotReader& reader) override;

@@ -60,7 +60,6 @@ class BitmapState final : public ObjectState<GroupBitmap> {
         operation_(OperationOf(call.function)) {}
 
   Result<int64_t> Update(const Batch& batch, std::span<const int8_t> signs, std::span<char* const> groups) override {
-    BeginBatch();
     const Column& column = batch.column(static_cast<size_t>(call_.argument));
     const Column* filter = FilterColumn(batch, call_);
     // Rows of one group often follow each other.

@@ -116,7 +116,6 @@ class SketchState final : public ObjectState<Sketch> {
       : ObjectState(Sketch(), part, state), call_(call) {}
 
   Result<int64_t> Update(const Batch& batch, std::span<const int8_t> signs, std::span<char* const> groups) override {
-    BeginBatch();
     const Column& column = batch.column(static_cast<size_t>(call_.argument));
     const Column* filter = FilterColumn(batch, call_);
     const int columns[] = {call_.argument};

@@ -92,6 +92,7 @@ Status Aggregate::KeepResultsOfBefore() {
 }
 
 Status Aggregate::Update(const Batch& batch) {
+  for (const auto& state : plan_.states) state->BeginBatch();
   if (!plan_.states.empty()) WEIR_TRY(KeepResultsOfBefore());
   for (const Accumulator& accumulator : plan_.accumulators) {
     if (accumulator.FromSet() || accumulator.form == Accumulator::Form::kRows) continue;

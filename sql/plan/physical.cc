@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sql/plan/aggregate_functions.h"
 #include "sql/plan/nodes.h"
 #include "sql/plan/physical_planner.h"
 #include "sql/plan/rules.h"
@@ -143,6 +144,9 @@ Placement PhysicalPlanner::PlanAggregate(PlanPtr& node) {
   }
   Exchange(node->inputs[0], input, node->group_columns);
   node->input_retracts = node->inputs[0]->changelog != ChangelogMode::kAppend;
+  for (const AggregateCall& call : node->calls) {
+    if (node->input_retracts && error_.empty()) error_ = WhyNotRetractable(call.function);
+  }
   node->changelog = ChangelogMode::kFull;
   RefreshSchema(*node);
   Placement output;

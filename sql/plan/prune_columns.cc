@@ -164,12 +164,14 @@ class Pruner {
     for (const AggregateCall& call : kept) {
       if (call.argument >= 0) below.insert(call.argument);
       if (call.filter >= 0) below.insert(call.filter);
+      for (const AggregateOrder& order : call.order) below.insert(order.column);
     }
     const Mapping input = PruneExactly(node.inputs[0], below);
     node.group_columns = Mapped(node.group_columns, input);
     for (AggregateCall& call : kept) {
       if (call.argument >= 0) call.argument = input[static_cast<size_t>(call.argument)];
       if (call.filter >= 0) call.filter = input[static_cast<size_t>(call.filter)];
+      for (AggregateOrder& order : call.order) order.column = input[static_cast<size_t>(order.column)];
     }
     node.calls = std::move(kept);
     RefreshSchema(node);

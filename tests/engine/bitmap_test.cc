@@ -42,7 +42,7 @@ TEST(Bitmap, HasTheBytesOfThePortableFormat) {
   EXPECT_EQ(Base64(Bytes(Of(TypeKind::kBitmap32, {}))), "OjAAAAAAAAA=");
   EXPECT_EQ(Base64(Bytes(Of(TypeKind::kBitmap32, {0}))), "OjAAAAEAAAAAAAAAEAAAAAAA");
   EXPECT_EQ(Base64(Bytes(Of(TypeKind::kBitmap32, {4294967295}))), "OjAAAAEAAAD//wAAEAAAAP//");
-  EXPECT_EQ(Base64(Bytes(Of(TypeKind::kBitmap32, {1, 2, 3}))), "OjAAAAEAAAAAAAIAEAAAAAEAAgADAA==");
+  EXPECT_EQ(Base64(Bytes(Of(TypeKind::kBitmap32, {1, 2, 3}))), "OzAAAAEAAAIAAQABAAIA");  // a run
   EXPECT_EQ(Base64(Bytes(Of(TypeKind::kBitmap64, {}))), "AAAAAAAAAAA=");
 }
 
@@ -84,7 +84,9 @@ TEST(Bitmap, SurvivesBrokenBytes) {
     for (int i = 0; i < 2000; ++i) {
       std::string bad = good;
       bad[i < 1000 ? random() % 60 : random() % bad.size()] ^= static_cast<char>(1 << random() % 8);
-      if (auto read = Bitmap::Parse(kind, bad)) EXPECT_EQ(SetOf(*Bitmap::Parse(kind, Bytes(*read))), SetOf(*read));
+      if (const auto read = Bitmap::Parse(kind, bad)) {
+        EXPECT_EQ(SetOf(*Bitmap::Parse(kind, Bytes(*read))), SetOf(*read));
+      }
     }
   }
 }
@@ -92,10 +94,10 @@ TEST(Bitmap, SurvivesBrokenBytes) {
 Set RandomSet(TypeKind kind, std::mt19937_64& random) {
   Set ids;
   const uint64_t spread = uint64_t{1} << (kind == TypeKind::kBitmap32 ? 4 + random() % 28 : 4 + random() % 60);
-  const size_t count = random() % 2000;
+  const size_t count = random() % 300;
   for (size_t i = 0; i < count; ++i) {
     uint64_t id = random() % spread;
-    const uint64_t run = random() % 4 == 0 ? random() % 200 : 1;
+    const uint64_t run = random() % 4 == 0 ? random() % 60 : 1;
     for (uint64_t k = 0; k < run; ++k, ++id) {
       if (kind == TypeKind::kBitmap64 || id <= UINT32_MAX) ids.insert(id);
     }
@@ -108,7 +110,7 @@ TEST(Bitmap, OperationsAreThoseOfSetsWithCanonicalBytes) {
   const uint64_t seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < 24; ++round) {
     const TypeKind kind = round % 2 == 0 ? TypeKind::kBitmap32 : TypeKind::kBitmap64;
     Set model = RandomSet(kind, random);
     Bitmap bitmap = Of(kind, model);
