@@ -92,7 +92,8 @@ struct Accumulator {
   Status UpdateOne(char* group, const Column* column, size_t row, int sign) const;
 
   // Whether Merge can take another group's accumulator in: not where values lie outside of the accumulator's bytes, in a
-  // set, a state or behind the group's key, and not where the order of arrival counts.  Forms that come to be answer this and Merge together.
+  // set, a state or behind the group's key, and not where the order of arrival counts.  Forms that come to be answer
+  // this and Merge together.
   bool CanMerge() const {
     if (call.function == AggregateFunction::kFirstValue || call.function == AggregateFunction::kLastValue) return false;
     return !FromSet() && form < Form::kExtremeText && form != Form::kBitCounts;

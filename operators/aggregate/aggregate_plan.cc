@@ -11,6 +11,12 @@ bool KeepsDuplicates(const Accumulator& accumulator) {
   return accumulator.form == Accumulator::Form::kState && accumulator.call.function != AggregateFunction::kBitmapBuild;
 }
 
+Accumulator MakeAccumulator(const AggregateCall& call, const AggregateOptions& options) {
+  // The first and the last of two windows that become one are known by the order in which all values came: a list has it.
+  const bool end = call.function == AggregateFunction::kFirstValue || call.function == AggregateFunction::kLastValue;
+  return Accumulator::Make(call, *options.input, options.input_retracts || (end && options.windows.has_value()));
+}
+
 bool NeedsSet(const Accumulator& accumulator) {
   return accumulator.form == Accumulator::Form::kExtremeSet ||
          (accumulator.call.distinct && accumulator.call.argument >= 0 && !KeepsDuplicates(accumulator));
@@ -22,7 +28,7 @@ std::vector<KeyedState::Part> AggregateStateParts(const AggregateOptions& option
   std::vector<int> arguments;
   std::vector<std::string> states;
   for (const AggregateCall& call : options.calls) {
-    const Accumulator made = Accumulator::Make(call, *options.input, options.input_retracts);
+    const Accumulator made = MakeAccumulator(call, options);
     if (made.form == Accumulator::Form::kState) states.push_back(call.name);
     if (!NeedsSet(made)) continue;
     if (std::find(arguments.begin(), arguments.end(), call.argument) == arguments.end())
@@ -33,12 +39,13 @@ std::vector<KeyedState::Part> AggregateStateParts(const AggregateOptions& option
     parts.push_back({"values of " + (*options.input)[static_cast<size_t>(argument)].name});
   }
   for (const std::string& name : states) parts.push_back({"values of " + name});
+  if (options.windows) parts.insert(parts.end(), {{"watermark"}, {"sessions", false}});
   return parts;
 }
 
 AggregatePlan::AggregatePlan(const AggregateOptions& options, KeyedState* state) {
   for (const AggregateCall& call : options.calls) {
-    Accumulator made = Accumulator::Make(call, *options.input, options.input_retracts);
+    Accumulator made = MakeAccumulator(call, options);
     if (made.form == Accumulator::Form::kExtremeText) made.text = texts++;
     if (NeedsSet(made)) {
       size_t i = 0;
@@ -49,7 +56,8 @@ AggregatePlan::AggregatePlan(const AggregateOptions& options, KeyedState* state)
       }
       made.value_set = static_cast<int>(i);
       made.counter = sets[i]->CounterFor(call.filter);
-      if (made.IsExtreme()) sets[i]->MakeOrdered();
+      // The values of a group are linked where they have to be found again: to go with their window, or into another group.
+      if (made.IsExtreme() || options.windows) sets[i]->MakeOrdered();
     }
     accumulators.push_back(std::move(made));
   }
@@ -62,6 +70,12 @@ AggregatePlan::AggregatePlan(const AggregateOptions& options, KeyedState* state)
   if (HasIds()) {
     id_offset = fixed;
     fixed += sizeof(uint64_t);
+  }
+  if (options.windows) {
+    window_offset = fixed;
+    fixed += sizeof(WindowPart);
+    watermark_part = static_cast<uint8_t>(2 + sets.size() + states.size());
+    session_part = static_cast<uint8_t>(3 + sets.size() + states.size());
   }
   for (Accumulator& accumulator : accumulators) {
     accumulator.offset = fixed;

@@ -113,6 +113,21 @@ class BitmapState final : public ObjectState<GroupBitmap> {
   }
 
  private:
+  void Merge(GroupBitmap& own, GroupBitmap& other) override {
+    const bool first = own.values == 0;
+    own.values += other.values;
+    if (other.values == 0) return;
+    if (operation_ == Operation::kXor) {
+      own.bitmap.Xor(other.bitmap);
+    } else if (operation_ != Operation::kAnd) {
+      own.bitmap.Or(other.bitmap);
+    } else if (first) {
+      own.bitmap = std::move(other.bitmap);
+    } else {
+      own.bitmap.And(other.bitmap);
+    }
+  }
+
   Status Combine(GroupBitmap& own, std::string_view bytes, int sign) {
     std::optional<Bitmap> other = Bitmap::Parse(kind_, bytes);
     if (!other) return DataError(call_.name + ": the bytes are no bitmap");

@@ -39,6 +39,8 @@ class CallState {
   virtual void UpdateOne(char* group, const Column& column, size_t row, int sign);
   // Appends the result for the group with this payload.
   virtual Status Append(const char* group, Column& out) = 0;
+  // Adds the values of `from` to those of `to`: windows that become one.  `from` keeps none.
+  virtual Status MoveValues(char* to, char* from) = 0;
   // The group goes, with all its values.
   virtual void Forget(const char* group) = 0;
 

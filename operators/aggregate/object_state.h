@@ -34,6 +34,13 @@ class ObjectState : public CallState {
     unused_.push_back(name);
   }
 
+  Status MoveValues(char* to, char* from) override {
+    if (Object* theirs = Find(from)) Merge(Change(to), *theirs);
+    Forget(from);
+    SetName(from, 0);
+    return {};
+  }
+
   void BeforeSnapshot() override {
     std::string payload;
     for (Held& held : held_) {
@@ -60,6 +67,9 @@ class ObjectState : public CallState {
   int64_t bytes() const override { return bytes_; }
 
  protected:
+  // Adds what `other` has taken; `other` goes.
+  virtual void Merge(Object& object, Object& other) = 0;
+
   struct Held {
     std::unique_ptr<Object> object;
     uint64_t group_id = 0;

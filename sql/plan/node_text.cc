@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "engine/base/quantity.h"
 #include "sql/plan/aggregate_functions.h"
 #include "sql/plan/nodes.h"
 
@@ -34,6 +35,17 @@ std::string ProjectText(const PlanNode& node) {
   return text;
 }
 
+std::string UnnestText(const PlanNode& node) {
+  std::string text = node.unnest_function == UnnestFunction::kSeries ? "generate_series(" : "unnest(";
+  const Schema& input = *node.inputs[0]->schema;
+  for (size_t i = 0; i < node.expressions.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + node.expressions[i]->ToString(input);
+  }
+  text += node.ordinality ? ") with ordinality AS " : ") AS ";
+  for (size_t i = 0; i < node.unnest_fields.size(); ++i) text += (i == 0 ? "" : ", ") + node.unnest_fields[i].name;
+  return text;
+}
+
 std::string JoinKeyText(const PlanNode& node) {
   std::string text;
   const Schema& left = *node.inputs[0]->schema;
@@ -58,8 +70,7 @@ std::string SideText(const char* side, ChangelogMode mode, const std::vector<int
 
 // "orders (automatic), 8 buckets by (user_id, ds)"
 std::string TableRefText(const TableRef& table, const Schema& schema) {
-  return table.name + " (" + TableKindName(table.kind) + "), " + std::to_string(table.buckets) + " buckets by (" +
-         NamesOf(table.bucket_columns, schema) + ")";
+  return table.name + " (" + TableKindName(table.kind) + "), " + BucketsText(table, schema);
 }
 
 void DescribeJoin(const PlanNode& node, NodeText& text) {
@@ -79,6 +90,25 @@ void DescribeJoin(const PlanNode& node, NodeText& text) {
   text.details.push_back(SideText("right", node.right_mode, node.right_unique, *node.inputs[1]->schema));
 }
 
+void DescribeWindows(const PlanNode& node, NodeText& text) {
+  const Schema& input = *node.inputs[0]->schema;
+  const WindowGrouping& windows = *node.windows;
+  const auto name = [&](int column) { return input[static_cast<size_t>(column)].name; };
+  if (windows.assigned) {
+    text.details.push_back("windows: " + windows.spec.ToString() + " over " + name(windows.time));
+    if (windows.condition >= 0) text.details.push_back("rows count where " + name(windows.condition));
+  } else {
+    text.details.push_back("windows: rows carry theirs, which end at " +
+                           name(node.group_columns[static_cast<size_t>(windows.end_group)]));
+  }
+  std::string results = "results: once, when the watermark reaches the end of a window";
+  if (windows.early > 0) results = "results: every " + FormatDuration(windows.early) + " before the end of a window, and at it";
+  if (windows.lateness > 0) {
+    results += "; late rows change them for " + FormatDuration(windows.lateness) + " more";
+  }
+  text.details.push_back(results);
+}
+
 void DescribeAggregate(const PlanNode& node, NodeText& text) {
   const Schema& input = *node.inputs[0]->schema;
   for (const AggregateCall& call : node.calls) {
@@ -92,6 +122,7 @@ void DescribeAggregate(const PlanNode& node, NodeText& text) {
     text.title += " over all rows";
   }
   text.details.push_back(node.input_retracts ? "input: rows are retracted" : "input: append only");
+  if (node.windows) DescribeWindows(node, text);
 }
 
 }  // namespace
@@ -122,6 +153,10 @@ const char* KindName(NodeKind kind) {
       return "values";
     case NodeKind::kTable:
       return "table";
+    case NodeKind::kWindow:
+      return "window";
+    case NodeKind::kUnnest:
+      return "unnest";
   }
   return "node";
 }
@@ -162,6 +197,7 @@ namespace {
 
 std::string AggregateStateText(const PlanNode& node) {
   using F = AggregateFunction;
+  if (node.windows) return "accumulators per group of the windows that are open";
   if (node.calls.empty()) return node.input_retracts ? "a count per distinct row" : "every distinct row";
   std::set<std::string> more;
   for (const AggregateCall& call : node.calls) {
@@ -208,6 +244,8 @@ const char* TableKindName(TableKind kind) {
   switch (kind) {
     case TableKind::kDeclared:
       return "declared";
+    case TableKind::kLog:
+      return "log";
     case TableKind::kAutomatic:
       return "automatic";
     case TableKind::kIndex:
@@ -216,6 +254,11 @@ const char* TableKindName(TableKind kind) {
       return "internal";
   }
   return "";
+}
+
+std::string BucketsText(const TableRef& table, const Schema& schema) {
+  const std::string buckets = std::to_string(table.buckets) + " buckets ";
+  return buckets + (table.bucket_columns.empty() ? "in turn" : "by (" + NamesOf(table.bucket_columns, schema) + ")");
 }
 
 std::vector<TableText> TablesOf(const JobPlan& plan) {
@@ -275,6 +318,10 @@ NodeText DescribeNode(const PlanNode& node) {
     case NodeKind::kAggregate:
       DescribeAggregate(node, text);
       break;
+    case NodeKind::kUnnest:
+      text.title = UnnestText(node);
+      if (node.unnest_outer) text.details.push_back("a row without elements stays, with NULL");
+      break;
     case NodeKind::kNormalise:
       text.title = "last row by (" + NamesOf(node.key, *node.schema) + ")";
       text.details.push_back(node.inputs[0]->changelog == ChangelogMode::kUpsert
@@ -300,8 +347,12 @@ NodeText DescribeNode(const PlanNode& node) {
     case NodeKind::kValues:
       text.title = std::to_string(node.values.rows()) + " rows";
       break;
+    case NodeKind::kWindow:
+      text.title = node.window.ToString() + " over " +
+                   (*node.inputs[0]->schema)[static_cast<size_t>(node.time_column)].name;
+      break;
     case NodeKind::kTable:
-      text.title = "last row by (" + NamesOf(node.key, *node.schema) + ")";
+      text.title = node.table.kind == TableKind::kLog ? "every row" : "last row by (" + NamesOf(node.key, *node.schema) + ")";
       text.details.push_back("table: " + TableRefText(node.table, *node.schema));
       if (!node.table.declared) {
         text.details.push_back("because a delta join needs the row that a change of the source replaced");
