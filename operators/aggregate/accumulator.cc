@@ -309,6 +309,18 @@ Status Accumulator::Merge(char* group, const char* other) const {
     case Form::kSumDouble:
       good = MergeDouble(at, from);
       break;
+    case Form::kVarianceExact:
+      good = MergeExactVariance(at, from);
+      break;
+    case Form::kVarianceDouble:
+      good = MergeDoubleVariance(at, from);
+      break;
+    case Form::kBools:
+      for (const size_t count : {size_t{0}, size_t{8}}) AddTo(at + count, LoadAt<int64_t>(from + count));
+      break;
+    case Form::kBits:
+      MergeBits(at, from, call.function);
+      break;
     case Form::kExtreme:
       if (LoadAt<int64_t>(from) == 0) break;
       switch (argument.physical()) {

@@ -92,9 +92,11 @@ struct Accumulator {
   Status UpdateOne(char* group, const Column* column, size_t row, int sign) const;
 
   // Whether Merge can take another group's accumulator in: not where values lie outside of the accumulator's bytes, in a
-  // set or behind the group's key.  Forms that come to be answer this and Merge together.
+  // set, a state or behind the group's key, and not where the order of arrival counts.  Forms that come to be answer
+  // this and Merge together.
   bool CanMerge() const {
-    return !FromSet() && form != Form::kExtremeText && form != Form::kExtremeSet && form != Form::kState;
+    if (call.function == AggregateFunction::kFirstValue || call.function == AggregateFunction::kLastValue) return false;
+    return !FromSet() && form < Form::kExtremeText && form != Form::kBitCounts;
   }
   // Adds what `other` has taken to `group`, as if its values had come to `group` themselves; both are payloads of one
   // plan, `other` stays as it is.  What slices of a window and partial aggregates of several tasks are put together with.

@@ -28,6 +28,11 @@ Status Aggregate::Begin(const Batch& batch) {
   if (state_.has_ttl() && !global() && !options_.windows) SweepExpired();
   touched_.clear();
   before_.clear();
+  of_before_.clear();
+  for (const Accumulator& accumulator : plan_.accumulators) {
+    if (accumulator.state >= 0) of_before_.emplace_back(accumulator.call.type);
+  }
+  for (const auto& state : plan_.states) state->BeginBatch();
   return {};
 }
 
@@ -80,7 +85,6 @@ Status Aggregate::Snapshot(SnapshotWriter& writer) {
   }
   for (const auto& state : plan_.states) state->BeforeSnapshot();
   state_.Snapshot(writer);
-  for (const auto& state : plan_.states) state->AfterSnapshot();
   return {};
 }
 

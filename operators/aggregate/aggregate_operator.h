@@ -12,8 +12,8 @@
 // A group's record: i64 rows, [u64 id], [WindowPart], the accumulators, the value sets' lists, the key, the texts of MIN
 // and MAX.  The key of a group whose window is assigned begins with the window's end (sessions: not).
 //
-// Steps 1 to 3 are in update.cc, 4 in emit.cc, the plan of a record in aggregate_plan.cc, restore in restore.cc, the end of windows and what
-// makes one group of two in close.cc, the rest in aggregate.cc.
+// Steps 1 to 3 are in update.cc, 4 in emit.cc, the plan of a record in aggregate_plan.cc, restore in restore.cc, the end
+// of windows and what makes one group of two in close.cc, the rest in aggregate.cc.
 #pragma once
 
 #include <memory>
@@ -158,7 +158,7 @@ class Aggregate final : public Operator {
   Status Emit(Output& out);
   Status MakeResults(std::vector<std::shared_ptr<Column>>& columns);
   Status AppendCall(const Accumulator& accumulator, Column& out) const;
-  Status KeepResultsOfBefore();
+  void KeepResultsOfBefore(Ref ref, uint32_t before);
   void EmitRows(std::vector<std::shared_ptr<Column>>& columns, Output& out);
   void ClearResults();
   void AddResult(const char* group, uint32_t key_size, size_t touched, RowKind kind);
@@ -207,6 +207,7 @@ class Aggregate final : public Operator {
   std::vector<int8_t> signs_;
   std::vector<Text> texts_;  // touched x texts
   std::vector<Column> of_before_;  // by call state: the results of before, by touched group
+  Status before_failed_;           // what one of them could not be made for
   // Rows of results: payload, key size and touched group of each; an update has two.
   std::vector<const char*> result_groups_;
   std::vector<uint32_t> result_key_sizes_;

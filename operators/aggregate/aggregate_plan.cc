@@ -11,6 +11,12 @@ bool KeepsDuplicates(const Accumulator& accumulator) {
   return accumulator.form == Accumulator::Form::kState && accumulator.call.function != AggregateFunction::kBitmapBuild;
 }
 
+Accumulator MakeAccumulator(const AggregateCall& call, const AggregateOptions& options) {
+  // The first and the last of two windows that become one are known by the order in which all values came: a list has it.
+  const bool end = call.function == AggregateFunction::kFirstValue || call.function == AggregateFunction::kLastValue;
+  return Accumulator::Make(call, *options.input, options.input_retracts || (end && options.windows.has_value()));
+}
+
 bool NeedsSet(const Accumulator& accumulator) {
   return accumulator.form == Accumulator::Form::kExtremeSet ||
          (accumulator.call.distinct && accumulator.call.argument >= 0 && !KeepsDuplicates(accumulator));
@@ -22,7 +28,7 @@ std::vector<KeyedState::Part> AggregateStateParts(const AggregateOptions& option
   std::vector<int> arguments;
   std::vector<std::string> states;
   for (const AggregateCall& call : options.calls) {
-    const Accumulator made = Accumulator::Make(call, *options.input, options.input_retracts);
+    const Accumulator made = MakeAccumulator(call, options);
     if (made.form == Accumulator::Form::kState) states.push_back(call.name);
     if (!NeedsSet(made)) continue;
     if (std::find(arguments.begin(), arguments.end(), call.argument) == arguments.end())
@@ -39,7 +45,7 @@ std::vector<KeyedState::Part> AggregateStateParts(const AggregateOptions& option
 
 AggregatePlan::AggregatePlan(const AggregateOptions& options, KeyedState* state) {
   for (const AggregateCall& call : options.calls) {
-    Accumulator made = Accumulator::Make(call, *options.input, options.input_retracts);
+    Accumulator made = MakeAccumulator(call, options);
     if (made.form == Accumulator::Form::kExtremeText) made.text = texts++;
     if (NeedsSet(made)) {
       size_t i = 0;

@@ -60,7 +60,6 @@ class BitmapState final : public ObjectState<GroupBitmap> {
         operation_(OperationOf(call.function)) {}
 
   Result<int64_t> Update(const Batch& batch, std::span<const int8_t> signs, std::span<char* const> groups) override {
-    BeginBatch();
     const Column& column = batch.column(static_cast<size_t>(call_.argument));
     const Column* filter = FilterColumn(batch, call_);
     // Rows of one group often follow each other.
@@ -114,6 +113,21 @@ class BitmapState final : public ObjectState<GroupBitmap> {
   }
 
  private:
+  void Merge(GroupBitmap& own, GroupBitmap& other) override {
+    const bool first = own.values == 0;
+    own.values += other.values;
+    if (other.values == 0) return;
+    if (operation_ == Operation::kXor) {
+      own.bitmap.Xor(other.bitmap);
+    } else if (operation_ != Operation::kAnd) {
+      own.bitmap.Or(other.bitmap);
+    } else if (first) {
+      own.bitmap = std::move(other.bitmap);
+    } else {
+      own.bitmap.And(other.bitmap);
+    }
+  }
+
   Status Combine(GroupBitmap& own, std::string_view bytes, int sign) {
     std::optional<Bitmap> other = Bitmap::Parse(kind_, bytes);
     if (!other) return DataError(call_.name + ": the bytes are no bitmap");

@@ -29,6 +29,14 @@ inline void AddBits(char* at, int64_t value, int sign, AggregateFunction functio
   StoreAt(at + 8, bits);
 }
 
+// Adds what `from` has taken, never of retracted input.
+inline void MergeBits(char* at, const char* from, AggregateFunction function) {
+  const auto count = LoadAt<int64_t>(from);
+  if (count == 0) return;
+  AddBits(at, LoadAt<int64_t>(from + 8), 1, function);
+  StoreAt<int64_t>(at, LoadAt<int64_t>(at) + count - 1);
+}
+
 inline void AddBitCounts(char* at, int64_t value, int sign) {
   StoreAt<int64_t>(at, LoadAt<int64_t>(at) + sign);
   for (auto rest = static_cast<uint64_t>(value); rest != 0; rest &= rest - 1) {

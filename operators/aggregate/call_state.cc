@@ -8,8 +8,6 @@ namespace weir {
 
 void CallState::UpdateOne(char*, const Column&, size_t, int) {}
 
-Status CallState::MoveValues(char*, char*) { return PlanError("this aggregate cannot be kept over windows that grow"); }
-
 std::unique_ptr<CallState> MakeCallState(const AggregateCall& call, const Schema& input, uint8_t part,
                                          KeyedState* state) {
   switch (call.function) {

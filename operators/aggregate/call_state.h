@@ -31,6 +31,8 @@ class CallState {
     id_offset_ = id_offset;
   }
 
+  // Before anything of a batch changes.
+  virtual void BeginBatch() {}
   // Adds and takes back the values of a batch.  Returns rows that retract a value which is not there.
   virtual Result<int64_t> Update(const Batch& batch, std::span<const int8_t> signs, std::span<char* const> groups) = 0;
   // One distinct value of row `row` has come (1) or gone (-1): for calls that a value set feeds.
@@ -38,13 +40,12 @@ class CallState {
   // Appends the result for the group with this payload.
   virtual Status Append(const char* group, Column& out) = 0;
   // Adds the values of `from` to those of `to`: windows that become one.  `from` keeps none.
-  virtual Status MoveValues(char* to, char* from);
+  virtual Status MoveValues(char* to, char* from) = 0;
   // The group goes, with all its values.
   virtual void Forget(const char* group) = 0;
 
-  // Around KeyedState::Snapshot: makes the part's records say what the state is, and drops what only a snapshot needs.
+  // Makes the part's records say what the state is.
   virtual void BeforeSnapshot() = 0;
-  virtual void AfterSnapshot() {}
   // The part's records in one file of a snapshot, each with the payload of its group.
   using Restored = std::vector<std::pair<char*, std::string_view>>;
   virtual Status Restore(Restored& records) = 0;

@@ -155,7 +155,11 @@ Status Aggregate::MergeGroups(Ref& to, Ref from) {
     if (accumulator.CanMerge()) WEIR_TRY(accumulator.Merge(group, other));
   }
   for (const auto& set : plan_.sets) WEIR_TRY(set->MoveValues(group, other));
-  for (const auto& state : plan_.states) WEIR_TRY(state->MoveValues(group, other));
+  for (const Accumulator& accumulator : plan_.accumulators) {
+    // What a set feeds has been told by it.
+    CallState* state = plan_.StateOf(accumulator);
+    if (state != nullptr && !accumulator.FromSet()) WEIR_TRY(state->MoveValues(group, other));
+  }
   return {};
 }
 

@@ -181,6 +181,10 @@ Status Aggregate::EmitGlobal(Output& out) {
   HashRows(nothing, {}, hashes_);
   touched_.clear();
   before_.clear();
+  of_before_.clear();
+  for (const Accumulator& accumulator : plan_.accumulators) {
+    if (accumulator.state >= 0) of_before_.emplace_back(accumulator.call.type);
+  }
   key_codec_.Encode(nothing, {}, keys_);
   Touch(hashes_[0], keys_.row(0), 0);
   WEIR_TRY(Emit(out));

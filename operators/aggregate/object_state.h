@@ -16,6 +16,13 @@ class ObjectState : public CallState {
  public:
   ObjectState(Object empty, uint8_t part, KeyedState* state) : empty_(std::move(empty)), part_(part), state_(state) {}
 
+  void BeginBatch() override {
+    // The sizes of what the last batch has changed.
+    for (const uint32_t name : touched_) Measure(held_[name - 1]);
+    touched_.clear();
+    ++batch_;
+  }
+
   void Forget(const char* group) override {
     const uint32_t name = NameOf(group);
     if (name == 0) return;
@@ -25,6 +32,13 @@ class ObjectState : public CallState {
     held.object.reset();
     held.bytes = 0;
     unused_.push_back(name);
+  }
+
+  Status MoveValues(char* to, char* from) override {
+    if (Object* theirs = Find(from)) Merge(Change(to), *theirs);
+    Forget(from);
+    SetName(from, 0);
+    return {};
   }
 
   void BeforeSnapshot() override {
@@ -53,6 +67,9 @@ class ObjectState : public CallState {
   int64_t bytes() const override { return bytes_; }
 
  protected:
+  // Adds what `other` has taken; `other` goes.
+  virtual void Merge(Object& object, Object& other) = 0;
+
   struct Held {
     std::unique_ptr<Object> object;
     uint64_t group_id = 0;
@@ -75,12 +92,6 @@ class ObjectState : public CallState {
   Object* Find(const char* group) {
     const uint32_t name = NameOf(group);
     return name == 0 ? nullptr : held_[name - 1].object.get();
-  }
-  // Before the changes of a batch: the sizes of what the last one has changed are taken.
-  void BeginBatch() {
-    for (const uint32_t name : touched_) Measure(held_[name - 1]);
-    touched_.clear();
-    ++batch_;
   }
 
  private:

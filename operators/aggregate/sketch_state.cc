@@ -58,6 +58,12 @@ class Sketch {
     }
     return sketch;
   }
+  void Merge(const Sketch& other) {
+    for (const uint32_t entry : other.sparse_) Raise(entry >> 8, static_cast<uint8_t>(entry & 0xFF));
+    for (uint32_t index = 0; index < other.dense_.size(); ++index) {
+      if (other.dense_[index] > 0) Raise(index, other.dense_[index]);
+    }
+  }
   size_t ByteSize() const { return sizeof *this + sparse_.capacity() * sizeof(uint32_t) + dense_.size(); }
 
  private:
@@ -116,7 +122,6 @@ class SketchState final : public ObjectState<Sketch> {
       : ObjectState(Sketch(), part, state), call_(call) {}
 
   Result<int64_t> Update(const Batch& batch, std::span<const int8_t> signs, std::span<char* const> groups) override {
-    BeginBatch();
     const Column& column = batch.column(static_cast<size_t>(call_.argument));
     const Column* filter = FilterColumn(batch, call_);
     const int columns[] = {call_.argument};
@@ -135,6 +140,8 @@ class SketchState final : public ObjectState<Sketch> {
   }
 
  private:
+  void Merge(Sketch& sketch, Sketch& other) override { sketch.Merge(other); }
+
   AggregateCall call_;
   std::vector<uint64_t> hashes_;
 };

@@ -66,7 +66,19 @@ Ref Aggregate::NewGroup(std::string_view key) {
 uint32_t Aggregate::NoteTouched(Ref ref, uint64_t hash, uint32_t before) {
   touched_.push_back({ref, hash, before});
   state_.At(ref)->next = static_cast<uint32_t>(touched_.size());
+  if (!plan_.states.empty()) KeepResultsOfBefore(ref, before);
   return static_cast<uint32_t>(touched_.size() - 1);
+}
+
+// Call states have no bytes of before: their results are made now, before the batch changes the values.
+void Aggregate::KeepResultsOfBefore(Ref ref, uint32_t before) {
+  for (size_t i = 0; i < plan_.states.size(); ++i) {
+    Status made;
+    const size_t rows = of_before_[i].size();
+    if (before != Touched::kNew) made = plan_.states[i]->Append(state_.At(ref)->payload(), of_before_[i]);
+    if (of_before_[i].size() == rows) of_before_[i].AppendNull();
+    if (!made && before_failed_) before_failed_ = std::move(made);
+  }
 }
 
 // A window that has not ended has given no result that would have to be taken back.
@@ -96,26 +108,8 @@ void Aggregate::SignRows(const Batch& batch) {
 
 // --- 3. Update
 
-// The results of before come from values that the batch changes.
-Status Aggregate::KeepResultsOfBefore() {
-  of_before_.clear();
-  for (const Accumulator& accumulator : plan_.accumulators) {
-    CallState* state = plan_.StateOf(accumulator);
-    if (state == nullptr) continue;
-    Column& results = of_before_.emplace_back(accumulator.call.type);
-    for (const Touched& touched : touched_) {
-      if (touched.before == Touched::kNew) {
-        results.AppendNull();
-      } else {
-        WEIR_TRY(state->Append(state_.At(touched.ref)->payload(), results));
-      }
-    }
-  }
-  return {};
-}
-
 Status Aggregate::Update(const Batch& batch) {
-  if (!plan_.states.empty()) WEIR_TRY(KeepResultsOfBefore());
+  WEIR_TRY(std::exchange(before_failed_, {}));
   for (const Accumulator& accumulator : plan_.accumulators) {
     if (accumulator.FromSet() || accumulator.form == Accumulator::Form::kRows) continue;
     if (CallState* state = plan_.StateOf(accumulator)) {

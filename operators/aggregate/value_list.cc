@@ -146,18 +146,20 @@ void ValueList::BeforeSnapshot() {
 void ValueList::Sort(Array& array) {
   Tidy(array);
   if (array.sorted == array.refs.size()) return;
-  if (!InOrderOfArrival()) {
+  if (!InOrderOfArrival() || array.moved) {
     const auto before = [this](Ref a, Ref b) { return Before(a, b); };
     const auto middle = array.refs.begin() + static_cast<std::ptrdiff_t>(array.sorted);
     std::sort(middle, array.refs.end(), before);
     std::inplace_merge(array.refs.begin(), middle, array.refs.end(), before);
   }
   array.sorted = array.refs.size();
+  array.moved = false;
 }
 
 // The first or last record that is not retracted, or 0.  The arrays of FIRST_VALUE and LAST_VALUE are in the order of
 // arrival as they are, and are tidied only when half of them is dead: a retraction does not walk a large group.
 Ref ValueList::End(Array& array, bool first) {
+  if (array.moved) Sort(array);
   if (array.dead == array.refs.size()) Tidy(array);
   if (array.refs.empty()) return 0;
   size_t at = first ? 0 : array.refs.size() - 1;
@@ -232,6 +234,26 @@ Status ValueList::AppendArrayValue(const Array& array, Column& out) {
   if (bytes.size() + out.mutable_arena().size() > kMaxResultBytes)
     return DataError("the result of " + call_.name + " is too large");
   out.AppendText(bytes);
+  return {};
+}
+
+// The values keep their numbers, and so their order of arrival.
+Status ValueList::MoveValues(char* to, char* from) {
+  const uint32_t name = NameOf(from);
+  if (name == 0) return {};
+  Tidy(arrays_[name - 1]);
+  const std::vector<Ref> refs = arrays_[name - 1].refs;
+  for (const Ref ref : refs) {
+    const Record& record = *state_->At(ref);
+    key_ = IdOf(to);
+    key_ += record.bytes().substr(kRestAt);
+    Add(to, key_, LoadAt<uint64_t>(record.payload()));
+  }
+  Array& array = ArrayOf(to);
+  array.moved = true;
+  array.sorted = 0;
+  Forget(from);
+  SetName(from, 0);
   return {};
 }
 

@@ -27,6 +27,7 @@ class ValueList final : public CallState {
 
   Result<int64_t> Update(const Batch& batch, std::span<const int8_t> signs, std::span<char* const> groups) override;
   Status Append(const char* group, Column& out) override;
+  Status MoveValues(char* to, char* from) override;
   void Forget(const char* group) override;
   void BeforeSnapshot() override;
   Status Restore(Restored& records) override;
@@ -37,6 +38,7 @@ class ValueList final : public CallState {
     std::vector<Ref> refs;
     size_t sorted = 0;  // so many at the front are in order
     size_t dead = 0;
+    bool moved = false;  // values of another group have come: numbers are out of order, too
   };
 
   bool InOrderOfArrival() const { return order_fields_ == 0 && !call_.distinct; }

@@ -52,6 +52,16 @@ Limbs LimbsOf(UInt128 low, UInt128 high = 0) {
 
 UInt128 Magnitude(Int128 value) { return value < 0 ? -static_cast<UInt128>(value) : static_cast<UInt128>(value); }
 
+// False when the sum leaves 256 bits.
+bool AddSquares(char* at, UInt128 low, UInt128 high) {
+  const auto old_high = LoadAt<UInt128>(at + kSquares + sizeof low);
+  const UInt128 new_low = LoadAt<UInt128>(at + kSquares) + low;
+  const UInt128 new_high = old_high + high + (new_low < low ? 1 : 0);
+  StoreAt(at + kSquares, new_low);
+  StoreAt(at + kSquares + sizeof low, new_high);
+  return new_high >= old_high;
+}
+
 // --- doubles
 constexpr size_t kTerms = 3;
 constexpr size_t kDoubleSquares = kTerms * sizeof(double);
@@ -79,6 +89,27 @@ Float128 CascadeSum(const char* at) {
 
 }  // namespace
 
+bool MergeExactVariance(char* at, const char* from) {
+  Int128 sum = LoadAt<Int128>(at);
+  const bool overflow = __builtin_add_overflow(sum, LoadAt<Int128>(from), &sum);
+  StoreAt(at, sum);
+  StoreAt<int64_t>(at + kExactCount, LoadAt<int64_t>(at + kExactCount) + LoadAt<int64_t>(from + kExactCount));
+  const auto low = LoadAt<UInt128>(from + kSquares);
+  const auto high = LoadAt<UInt128>(from + kSquares + sizeof low);
+  return !overflow && AddSquares(at, low, high);
+}
+
+bool MergeDoubleVariance(char* at, const char* from) {
+  const auto finite = LoadAt<int64_t>(from + kFinite);
+  StoreAt<int64_t>(at + kFinite, LoadAt<int64_t>(at + kFinite) + finite);
+  StoreAt<int64_t>(at + kOthers, LoadAt<int64_t>(at + kOthers) + LoadAt<int64_t>(from + kOthers));
+  for (size_t term = 0; term < kTerms; ++term) {
+    AddToCascade(at, LoadAt<double>(from + term * sizeof(double)));
+    AddToCascade(at + kDoubleSquares, LoadAt<double>(from + kDoubleSquares + term * sizeof(double)));
+  }
+  return std::isfinite(LoadAt<double>(at)) && std::isfinite(LoadAt<double>(at + kDoubleSquares));
+}
+
 bool AddExactVariance(char* at, Int128 value, int sign) {
   Int128 sum = LoadAt<Int128>(at);
   const bool overflow = sign > 0 ? __builtin_add_overflow(sum, value, &sum) : __builtin_sub_overflow(sum, value, &sum);
@@ -88,19 +119,12 @@ bool AddExactVariance(char* at, Int128 value, int sign) {
   const Limbs square = Product(LimbsOf(size), LimbsOf(size));
   const UInt128 square_low = square[0] | static_cast<UInt128>(square[1]) << 64;
   const UInt128 square_high = square[2] | static_cast<UInt128>(square[3]) << 64;
-  auto low = LoadAt<UInt128>(at + kSquares);
-  auto high = LoadAt<UInt128>(at + kSquares + sizeof low);
-  const UInt128 old_high = high;
-  if (sign > 0) {
-    low += square_low;
-    high += square_high + (low < square_low ? 1 : 0);
-  } else {
-    high -= square_high + (low < square_low ? 1 : 0);
-    low -= square_low;
-  }
-  StoreAt(at + kSquares, low);
-  StoreAt(at + kSquares + sizeof low, high);
-  return !overflow && (sign < 0 || high >= old_high);
+  if (sign > 0) return AddSquares(at, square_low, square_high) && !overflow;
+  const auto low = LoadAt<UInt128>(at + kSquares);
+  const auto high = LoadAt<UInt128>(at + kSquares + sizeof low);
+  StoreAt<UInt128>(at + kSquares, low - square_low);
+  StoreAt<UInt128>(at + kSquares + sizeof low, high - square_high - (low < square_low ? 1 : 0));
+  return !overflow;
 }
 
 std::optional<double> ExactVariance(const char* at, int scale, bool sample) {

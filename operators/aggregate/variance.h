@@ -23,6 +23,10 @@ inline constexpr size_t kDoubleVarianceSize = 64;
 bool AddExactVariance(char* at, Int128 value, int sign);
 bool AddDoubleVariance(char* at, double value, int sign);
 
+// Adds what another accumulator has taken.
+bool MergeExactVariance(char* at, const char* from);
+bool MergeDoubleVariance(char* at, const char* from);
+
 // The variance, of the population or of a sample; empty without enough values.  `scale`: of the exact numbers.
 std::optional<double> ExactVariance(const char* at, int scale, bool sample);
 std::optional<double> DoubleVariance(const char* at, bool sample);

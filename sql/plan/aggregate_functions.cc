@@ -177,6 +177,10 @@ bool IgnoresDuplicates(AggregateFunction function) {
                             F::kBitmapOrCardinality});
 }
 
+bool TakesDistinct(AggregateFunction function) {
+  return !IsOneOf(function, {F::kLastValue, F::kBitmapXor, F::kBitmapXorCardinality});
+}
+
 bool TakesOrder(AggregateFunction function) { return IsOneOf(function, {F::kStringAgg, F::kArrayAgg}); }
 
 std::string WhyNotRetractable(AggregateFunction function) {

@@ -27,6 +27,8 @@ std::optional<DataType> AggregateResultType(AggregateFunction function, const Da
 bool CountsNothingAsZero(AggregateFunction function);
 // DISTINCT changes nothing: MIN, BOOL_AND, a bitmap.
 bool IgnoresDuplicates(AggregateFunction function);
+// False where DISTINCT would ask for another result, and which one nobody says.
+bool TakesDistinct(AggregateFunction function);
 // Takes ORDER BY inside the call.
 bool TakesOrder(AggregateFunction function);
 // Why it does not work over an input whose rows change or go; empty when it does.

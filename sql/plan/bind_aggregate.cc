@@ -77,6 +77,10 @@ bool Binder::BindAggregateArguments(const AstExpression& call, ExpressionContext
   const std::optional<DataType> type = AggregateType(call, bound.function, bound.argument->type());
   if (!type) return false;
   bound.type = *type;
+  if (call.distinct && !TakesDistinct(bound.function)) {
+    Fail(call.at, "DISTINCT has no meaning in " + call.text);
+    return false;
+  }
   bound.distinct = call.distinct && !IgnoresDuplicates(bound.function);
   if (bound.argument->type().kind == TypeKind::kNull) bound.argument = MakeNull(BigintType());  // COUNT(NULL)
   if (bound.function == AggregateFunction::kCount && !bound.distinct &&
