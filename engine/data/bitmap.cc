@@ -1,5 +1,7 @@
 #include "engine/data/bitmap.h"
 
+#include <cstring>
+
 #include "engine/base/check.h"
 #include "engine/data/bitmap_format.h"
 
@@ -16,20 +18,6 @@ void AppendRaw(T value, std::string& out) {
 uint32_t High(uint64_t id) { return static_cast<uint32_t>(id >> 32); }
 uint32_t Low(uint64_t id) { return static_cast<uint32_t>(id); }
 
-// The same set has the same containers whatever has made it: arrays and bitsets by their count, and runs where those
-// are smaller.
-void MakeCanonical(Roaring& part) {
-  part.removeRunCompression();
-  part.runOptimize();
-}
-
-void AppendPart(Roaring& part, std::string& out) {
-  MakeCanonical(part);
-  const size_t at = out.size();
-  out.resize(at + part.getSizeInBytes());
-  part.write(out.data() + at);
-}
-
 }  // namespace
 
 std::optional<Bitmap> Bitmap::Parse(TypeKind kind, std::string_view bytes) {
@@ -45,15 +33,12 @@ std::optional<Bitmap> Bitmap::Parse(TypeKind kind, std::string_view bytes) {
   return bitmap;
 }
 
-void Bitmap::Serialise(std::string& out) {
-  if (kind_ == TypeKind::kBitmap32) {
-    Roaring none;
-    return AppendPart(parts_.empty() ? none : parts_.begin()->second, out);
-  }
+void Bitmap::Serialise(std::string& out) const {
+  if (kind_ == TypeKind::kBitmap32) return AppendBitmapPart(parts_.empty() ? Roaring() : parts_.begin()->second, out);
   AppendRaw(uint64_t{parts_.size()}, out);
-  for (auto& [high, part] : parts_) {
+  for (const auto& [high, part] : parts_) {
     AppendRaw(high, out);
-    AppendPart(part, out);
+    AppendBitmapPart(part, out);
   }
 }
 

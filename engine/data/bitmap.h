@@ -29,8 +29,8 @@ class Bitmap {
   // The set that the bytes describe; empty when they are no bitmap of that kind: cut off, out of order, with a wrong
   // count or offset, or with bytes behind the end.  Any bytes may be given.
   static std::optional<Bitmap> Parse(TypeKind kind, std::string_view bytes);
-  // Appends the canonical bytes.  Changes how the set is held, not the set.
-  void Serialise(std::string& out);
+  // Appends the canonical bytes.
+  void Serialise(std::string& out) const;
 
   // REQUIRES for kBitmap32: the id has 32 bits.  False when it was there already, or was not there.
   bool Add(uint64_t id);

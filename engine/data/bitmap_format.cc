@@ -1,6 +1,10 @@
 #include "engine/data/bitmap_format.h"
 
+#include <roaring/containers/containers.h>
+
 #include <cstring>
+
+#include "engine/base/check.h"
 
 namespace weir {
 namespace {
@@ -111,7 +115,127 @@ bool CheckPart(Cursor& cursor, uint64_t& cardinality) {
   return true;
 }
 
+// --- writing
+
+// Calls visit(first, last) for the longest runs of a container, in order.
+template <class Visit>
+void ForEachRun(const void* container, uint8_t type, Visit visit) {
+  uint32_t first = 0;
+  uint32_t next = 0;  // behind the run so far; 0: there is none
+  const auto take = [&](uint32_t from, uint32_t to) {
+    if (next != 0 && from == next) {
+      next = to + 1;
+      return;
+    }
+    if (next != 0) visit(first, next - 1);
+    first = from;
+    next = to + 1;
+  };
+  if (type == ARRAY_CONTAINER_TYPE_CODE) {
+    const auto* array = static_cast<const array_container_t*>(container);
+    for (int32_t i = 0; i < array->cardinality; ++i) take(array->array[i], array->array[i]);
+  } else if (type == RUN_CONTAINER_TYPE_CODE) {
+    const auto* runs = static_cast<const run_container_t*>(container);
+    for (int32_t i = 0; i < runs->n_runs; ++i) {
+      take(runs->runs[i].value, uint32_t{runs->runs[i].value} + runs->runs[i].length);
+    }
+  } else {
+    WEIR_CHECK(type == BITSET_CONTAINER_TYPE_CODE);
+    const auto* bitset = static_cast<const bitset_container_t*>(container);
+    for (uint32_t word = 0; word < kBitsetBytes / sizeof(uint64_t); ++word) {
+      for (uint64_t bits = bitset->array[word]; bits != 0;) {
+        const auto from = static_cast<uint32_t>(__builtin_ctzll(bits));
+        const uint64_t behind = ~(bits >> from);
+        const uint32_t length = behind == 0 ? 64 : static_cast<uint32_t>(__builtin_ctzll(behind));
+        take(word * 64 + from, word * 64 + from + length - 1);
+        bits = from + length >= 64 ? 0 : bits >> (from + length) << (from + length);
+      }
+    }
+  }
+  if (next != 0) visit(first, next - 1);
+}
+
+struct Shape {
+  uint32_t runs = 0;
+  uint32_t cardinality = 0;
+
+  size_t PlainBytes() const { return cardinality <= kMaxArray ? 2 * size_t{cardinality} : kBitsetBytes; }
+  size_t RunBytes() const { return 2 + 4 * size_t{runs}; }
+  // The rule of CRoaring's run_optimize, which prices an array at two bytes more than it takes: where both are equal, other
+  // writers' bytes are met.
+  bool AsRuns() const { return RunBytes() < PlainBytes() + (cardinality <= kMaxArray ? 2 : 0); }
+  size_t Bytes() const { return AsRuns() ? RunBytes() : PlainBytes(); }
+};
+
+template <class T>
+void Append(T value, std::string& out) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+void AppendContainer(const void* container, uint8_t type, const Shape& shape, std::string& out) {
+  if (shape.AsRuns()) {
+    Append(static_cast<uint16_t>(shape.runs), out);
+    ForEachRun(container, type, [&](uint32_t first, uint32_t last) {
+      Append(static_cast<uint16_t>(first), out);
+      Append(static_cast<uint16_t>(last - first), out);
+    });
+  } else if (shape.cardinality <= kMaxArray) {
+    ForEachRun(container, type, [&](uint32_t first, uint32_t last) {
+      for (uint32_t value = first; value <= last; ++value) Append(static_cast<uint16_t>(value), out);
+    });
+  } else {
+    const size_t at = out.size();
+    out.resize(at + kBitsetBytes, '\0');
+    ForEachRun(container, type, [&](uint32_t first, uint32_t last) {
+      for (uint32_t value = first; value <= last; ++value) {
+        out[at + value / 8] = static_cast<char>(static_cast<uint8_t>(out[at + value / 8]) | 1u << (value % 8));
+      }
+    });
+  }
+}
+
 }  // namespace
+
+void AppendBitmapPart(const Roaring& part, std::string& out) {
+  const roaring_array_t& containers = part.roaring.high_low_container;
+  const auto count = static_cast<size_t>(containers.size);
+  std::vector<Shape> shapes(count);
+  bool with_runs = false;
+  for (size_t i = 0; i < count; ++i) {
+    ForEachRun(containers.containers[i], containers.typecodes[i], [&](uint32_t first, uint32_t last) {
+      ++shapes[i].runs;
+      shapes[i].cardinality += last - first + 1;
+    });
+    WEIR_CHECK(shapes[i].cardinality > 0);
+    with_runs = with_runs || shapes[i].AsRuns();
+  }
+  const size_t start = out.size();
+  if (with_runs) {
+    Append(kCookieWithRuns | static_cast<uint32_t>(count - 1) << 16, out);
+    for (size_t i = 0; i < count; i += 8) {
+      uint32_t flags = 0;
+      for (size_t k = i; k < count && k < i + 8; ++k) flags |= static_cast<uint32_t>(shapes[k].AsRuns()) << (k - i);
+      out += static_cast<char>(flags);
+    }
+  } else {
+    Append(kCookieWithoutRuns, out);
+    Append(static_cast<uint32_t>(count), out);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    Append(containers.keys[i], out);
+    Append(static_cast<uint16_t>(shapes[i].cardinality - 1), out);
+  }
+  if (!with_runs || count >= kOffsetsFrom) {
+    size_t offset = out.size() - start + 4 * count;
+    for (const Shape& shape : shapes) {
+      Append(static_cast<uint32_t>(offset), out);
+      offset += shape.Bytes();
+    }
+  }
+  for (size_t i = 0; i < count; ++i) {
+    AppendContainer(containers.containers[i], containers.typecodes[i], shapes[i], out);
+  }
+}
 
 bool CheckBitmap(TypeKind kind, std::string_view bytes, std::vector<BitmapPart>& parts) {
   Cursor cursor(bytes);
