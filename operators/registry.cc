@@ -5,7 +5,9 @@
 #include "operators/join/join.h"
 #include "operators/key_order.h"
 #include "operators/normalise.h"
+#include "operators/over/over.h"
 #include "operators/project.h"
+#include "operators/rank/rank.h"
 #include "operators/table.h"
 
 namespace weir {
@@ -53,6 +55,12 @@ Result<std::unique_ptr<Operator>> MakeOperator(const PlanNode& node, const Opera
       return MakeNormalise({node.schema, node.key, build.state});
     case NodeKind::kKeyOrder:
       return MakeKeyOrder({node.schema, node.key});
+    case NodeKind::kRank:
+      return MakeRank({InputSchema(node), node.schema, node.partition, node.sort, node.rank, node.input_retracts,
+                       build.state});
+    case NodeKind::kOver:
+      return MakeOver({InputSchema(node), node.schema, node.partition, node.sort, node.over, node.input_retracts,
+                       node.over_time, build.state});
     case NodeKind::kTable:
       return MakeTableOperator({node.schema, node.key, node.table.bucket_columns, build.tables[0], build.table_is_read});
     case NodeKind::kScan:

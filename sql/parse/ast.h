@@ -14,7 +14,9 @@
 namespace weir {
 
 struct AstExpression;
+struct AstOrdering;
 struct AstSelect;
+struct AstWindow;
 using AstExpressionPtr = std::shared_ptr<const AstExpression>;
 using AstSelectPtr = std::shared_ptr<const AstSelect>;
 
@@ -42,6 +44,7 @@ struct AstExpression {
   bool star = false;
   bool distinct = false;
   AstExpressionPtr filter;
+  std::shared_ptr<const AstWindow> over;  // ast_window.h; null: no window function
   // kCast
   DataType type;
   bool bare_numeric = false;  // CAST(x AS numeric): the precision is left to the input
@@ -106,6 +109,7 @@ struct AstSelect {
   AstExpressionPtr where;
   std::vector<AstExpressionPtr> group_by;
   AstExpressionPtr having;
+  std::shared_ptr<const AstOrdering> ordering;  // ast_window.h; null: no ORDER BY, LIMIT, WINDOW or DISTINCT ON
 };
 
 struct AstStatement {

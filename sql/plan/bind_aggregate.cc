@@ -81,9 +81,10 @@ bool IsAggregateName(const std::string& lower_name) {
 }
 
 bool ContainsAggregate(const AstExpression& expression) {
-  if (expression.kind == Kind::kFunction && IsAggregateName(expression.text)) return true;
-  return std::any_of(expression.arguments.begin(), expression.arguments.end(),
-                     [](const AstExpressionPtr& argument) { return ContainsAggregate(*argument); });
+  if (expression.kind == Kind::kFunction && expression.over == nullptr && IsAggregateName(expression.text)) return true;
+  bool found = false;
+  ForEachPart(expression, [&](const AstExpression& part) { found = found || ContainsAggregate(part); });
+  return found;
 }
 
 std::optional<DataType> Binder::AggregateType(const AstExpression& call, AggregateFunction function,
@@ -130,6 +131,7 @@ ExpressionPtr Binder::BindAggregate(const AstExpression& call, ExpressionContext
   bound.name = call.text;
   ExpressionContext inside = context;
   inside.grouping = nullptr;
+  inside.windows = nullptr;
   inside.place = "an aggregate";
   if (call.star) {
     if (*function != AggregateFunction::kCount) return Fail(call.at, "* is allowed only in COUNT(*)");
@@ -265,6 +267,17 @@ PlanPtr Binder::PlanGrouping(const Grouping& grouping, PlanPtr input) {
   return NewAggregate(std::move(project), Iota(static_cast<size_t>(keys)), std::move(calls));
 }
 
+namespace {
+
+int CountAggregates(const AstExpression& expression) {
+  const bool aggregate = expression.kind == Kind::kFunction && expression.over == nullptr && IsAggregateName(expression.text);
+  int count = aggregate ? 1 : 0;
+  ForEachPart(expression, [&](const AstExpression& part) { count += CountAggregates(part); });
+  return count;
+}
+
+}  // namespace
+
 PlanPtr Binder::BindGrouped(const AstSelect& select, const std::vector<AstSelectItem>& items, const BoundTable& from) {
   Grouping grouping;
   bool complete = BindGroupKeys(select, items, from, grouping);
@@ -272,21 +285,34 @@ PlanPtr Binder::BindGrouped(const AstSelect& select, const std::vector<AstSelect
   context.table = &from;
   context.grouping = &grouping;
   if (!complete) return nullptr;
+  // Window functions see the groups; their columns lie behind those of all aggregates that there can be.
+  WindowBinding windows;
+  windows.ordering = select.ordering.get();
+  windows.first_column = static_cast<int>(grouping.keys.size());
+  for (const AstSelectItem& item : items) windows.first_column += CountAggregates(*item.expression);
+  if (select.having != nullptr) windows.first_column += CountAggregates(*select.having);
   std::vector<ExpressionPtr> outputs;
   for (const AstSelectItem& item : items) {
     context.place = "SELECT";
+    context.windows = &windows;
     outputs.push_back(BindExpression(*item.expression, context));
     complete = complete && outputs.back() != nullptr;
   }
   ExpressionPtr having;
   if (select.having != nullptr) {
     context.place = "HAVING";
+    context.windows = nullptr;
     having = BindCondition(*select.having, context);
     complete = complete && having != nullptr;
   }
   if (!complete) return nullptr;
   PlanPtr plan = PlanGrouping(grouping, from.plan);
   if (having != nullptr) plan = NewFilter(std::move(plan), std::move(having));
+  if (!windows.calls.empty()) {
+    std::vector<int> mapping;
+    plan = PlanWindows(windows, std::move(plan), mapping);
+    for (ExpressionPtr& output : outputs) output = output->Remap(mapping);
+  }
   return NewProject(std::move(plan), std::move(outputs), ItemNames(items));
 }
 

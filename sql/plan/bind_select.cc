@@ -85,6 +85,10 @@ PlanPtr Binder::BindSelect(const AstSelect& select, const CteScope* ctes, const 
   PlanPtr plan = select.is_union         ? BindUnion(select, ctes)
                  : select.values.empty() ? BindPlainSelect(select, ctes, outer)
                                          : BindValues(select);
+  if (plan != nullptr && select.ordering != nullptr && (select.is_union || !select.values.empty())) {
+    const std::optional<OrderTargets> targets = ResolveOrder(*select.ordering, *plan);
+    plan = targets ? ApplyOrdering(select, std::move(plan), *targets) : nullptr;
+  }
   if (plan == nullptr || keep_nulls) return plan;
   return ResolveNulls(std::move(plan));
 }
@@ -110,7 +114,16 @@ PlanPtr Binder::BindPlainSelect(const AstSelect& select, const CteScope* ctes, c
     complete = filtered.plan != nullptr;
     if (!complete) filtered.plan = from->plan;
   }
-  const std::vector<AstSelectItem> items = ExpandItems(select, from->scope);
+  std::vector<AstSelectItem> items = ExpandItems(select, from->scope);
+  std::optional<OrderTargets> targets;
+  if (select.ordering != nullptr) {
+    for (const AstSelectItem& item : items) {
+      if (item.expression == nullptr) return nullptr;
+    }
+    targets = ResolveOrder(*select.ordering, items);
+    if (!targets) return nullptr;
+  }
+  const size_t visible = targets ? targets->visible : items.size();
   bool grouped = !select.group_by.empty() || select.having != nullptr;
   for (const AstSelectItem& item : items) {
     if (item.expression == nullptr) return nullptr;
@@ -126,16 +139,24 @@ PlanPtr Binder::BindPlainSelect(const AstSelect& select, const CteScope* ctes, c
     context.table = &filtered;
     context.outer = outer;
     context.place = "SELECT";
+    WindowBinding windows{select.ordering.get(), static_cast<int>(filtered.plan->schema->size()), {}};
+    context.windows = &windows;
     std::vector<ExpressionPtr> expressions;
     for (const AstSelectItem& item : items) {
       expressions.push_back(BindExpression(*item.expression, context));
       complete = complete && expressions.back() != nullptr;
     }
+    if (complete && !windows.calls.empty()) {
+      std::vector<int> mapping;
+      filtered.plan = PlanWindows(windows, filtered.plan, mapping);
+      for (ExpressionPtr& expression : expressions) expression = expression->Remap(mapping);
+    }
     if (complete) plan = NewProject(filtered.plan, std::move(expressions), ItemNames(items));
   }
   if (!complete || plan == nullptr) return nullptr;
   item_places_.clear();
-  for (const AstSelectItem& item : items) item_places_.push_back(item.at);
+  for (size_t i = 0; i < visible; ++i) item_places_.push_back(items[i].at);
+  if (targets) return ApplyOrdering(select, std::move(plan), *targets);
   return select.distinct ? Distinct(ResolveNulls(std::move(plan))) : plan;
 }
 

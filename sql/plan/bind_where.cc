@@ -34,10 +34,11 @@ const AstExpression* SubqueryOf(const AstExpression& conjunct, bool& negated) {
 // A SELECT whose rows are those of its FROM and WHERE: conditions on the outer query can be taken out of it.
 bool IsPlain(const AstSelect& select) {
   if (select.is_union || !select.values.empty() || select.distinct || !select.group_by.empty() ||
-      select.having != nullptr)
+      select.having != nullptr || select.ordering != nullptr)
     return false;
   for (const AstSelectItem& item : select.items) {
-    if (item.expression != nullptr && ContainsAggregate(*item.expression)) return false;
+    if (item.expression != nullptr && (ContainsAggregate(*item.expression) || ContainsWindow(*item.expression)))
+      return false;
   }
   return true;
 }

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "sql/plan/nodes.h"
+#include "sql/plan/order_text.h"
 
 namespace weir {
 namespace {
@@ -115,6 +116,10 @@ const char* KindName(NodeKind kind) {
       return "values";
     case NodeKind::kTable:
       return "table";
+    case NodeKind::kRank:
+      return "rank";
+    case NodeKind::kOver:
+      return "over";
   }
   return "node";
 }
@@ -187,6 +192,9 @@ std::string StateOf(const PlanNode& node) {
       }
       return values ? state + ", and every distinct value with its count" : state;
     }
+    case NodeKind::kRank:
+    case NodeKind::kOver:
+      return OrderedStateText(node);
     default:
       return {};
   }
@@ -287,6 +295,10 @@ NodeText DescribeNode(const PlanNode& node) {
       break;
     case NodeKind::kValues:
       text.title = std::to_string(node.values.rows()) + " rows";
+      break;
+    case NodeKind::kRank:
+    case NodeKind::kOver:
+      DescribeOrdered(node, text.title, text.details);
       break;
     case NodeKind::kTable:
       text.title = "last row by (" + NamesOf(node.key, *node.schema) + ")";

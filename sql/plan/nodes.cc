@@ -48,6 +48,25 @@ std::vector<Field> AggregateFields(const PlanNode& node) {
   return fields;
 }
 
+// The input's columns, and the number behind them.
+std::vector<Field> RankFields(const PlanNode& node) {
+  std::vector<Field> fields = node.inputs[0]->schema->fields();
+  if (node.rank.output) fields.push_back({node.rank.name, BigintType(), false});
+  return fields;
+}
+
+bool NeverNull(OverFunction function) {
+  return function == OverFunction::kRowNumber || function == OverFunction::kRank ||
+         function == OverFunction::kDenseRank || function == OverFunction::kCount ||
+         function == OverFunction::kCountStar;
+}
+
+std::vector<Field> OverFields(const PlanNode& node) {
+  std::vector<Field> fields = node.inputs[0]->schema->fields();
+  for (const OverCall& call : node.over) fields.push_back({call.name, call.type, !NeverNull(call.function)});
+  return fields;
+}
+
 }  // namespace
 
 bool LeftColumnsOnly(JoinType type) { return type == JoinType::kSemi || type == JoinType::kAnti; }
@@ -87,6 +106,12 @@ void RefreshSchema(PlanNode& node) {
       return;
     case NodeKind::kAggregate:
       node.schema = std::make_shared<Schema>(AggregateFields(node));
+      return;
+    case NodeKind::kRank:
+      node.schema = std::make_shared<Schema>(RankFields(node));
+      return;
+    case NodeKind::kOver:
+      node.schema = std::make_shared<Schema>(OverFields(node));
       return;
     case NodeKind::kTable:
       if (!node.table.declared) node.schema = node.inputs[0]->schema;
@@ -153,6 +178,24 @@ PlanPtr NewAggregate(PlanPtr input, std::vector<int> group_columns, std::vector<
   PlanPtr node = NewNode(NodeKind::kAggregate, {std::move(input)});
   node->group_columns = std::move(group_columns);
   node->calls = std::move(calls);
+  RefreshSchema(*node);
+  return node;
+}
+
+PlanPtr NewRank(PlanPtr input, std::vector<int> partition, std::vector<SortColumn> sort, RankBounds bounds) {
+  PlanPtr node = NewNode(NodeKind::kRank, {std::move(input)});
+  node->partition = std::move(partition);
+  node->sort = std::move(sort);
+  node->rank = std::move(bounds);
+  RefreshSchema(*node);
+  return node;
+}
+
+PlanPtr NewOver(PlanPtr input, std::vector<int> partition, std::vector<SortColumn> sort, std::vector<OverCall> calls) {
+  PlanPtr node = NewNode(NodeKind::kOver, {std::move(input)});
+  node->partition = std::move(partition);
+  node->sort = std::move(sort);
+  node->over = std::move(calls);
   RefreshSchema(*node);
   return node;
 }

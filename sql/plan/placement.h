@@ -42,6 +42,9 @@ struct Placement {
 // Of the output of a join whose inputs (behind their exchanges) are placed so.
 Placement JoinPlacement(const PlanNode& join, const Placement& left, const Placement& right);
 
+// Of the output of a kRank node whose input has these keys (behind its exchange).
+std::vector<UniqueKey> RankKeys(const PlanNode& rank, const std::vector<UniqueKey>& input);
+
 // The unique keys of the collapsed result of a tree that has no exchanges yet, smallest first; `strict` means nothing.
 std::vector<UniqueKey> LogicalKeys(const PlanNode& node, const Catalog& catalog);
 

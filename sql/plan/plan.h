@@ -11,6 +11,7 @@
 
 #include "sql/expr/expression.h"
 #include "sql/plan/catalog.h"
+#include "sql/plan/over.h"
 
 namespace weir {
 
@@ -42,6 +43,8 @@ enum class NodeKind {
   kValues,
   kTable,  // a primary-key table: takes the changes of all its inputs (each behind an exchange by bucket), keeps the
            // last row of each key, and emits its changelog (kFull)
+  kRank,   // the first rows of each partition, with their number or without
+  kOver,   // window functions: the input's columns, then one a call
 };
 
 // A table of the table store, as a kTable node or an input of a delta join holds it.  Its columns are those of the
@@ -122,6 +125,15 @@ struct PlanNode {
 
   // kTable.  Its inputs have the table's columns, are append, upsert or full, and bring all changes of a key in order.
   TableRef table;
+
+  // kRank, kOver: the partition and the order in it (no partition columns: all rows in one task).  kRank uses
+  // input_retracts too: false: append-only input, rows behind the last number are forgotten.
+  std::vector<int> partition;
+  std::vector<SortColumn> sort;
+  RankBounds rank;               // kRank
+  std::vector<OverCall> over;    // kOver
+  // kOver: the event time, by which rows are in order; results wait for the watermark.  -1: they do not.
+  int over_time = -1;
 
   // kValues: one row a batch row.
   Batch values;
