@@ -81,13 +81,14 @@ bool NamesUnsound(const JobFile& file, const std::string& sql) {
 
 JobPlan PlanQueries(const JobFile& file, Diagnostics& out) {
   std::vector<QueryText> queries;
-  for (const QueryDeclaration& query : file.queries) queries.push_back({query.sql, query.name});
+  for (const QueryDeclaration& query : file.queries) queries.push_back({query.sql, query.name, query.allowed_lateness, query.early});
   if (!std::all_of(file.queries.begin(), file.queries.end(), [](const auto& query) { return query.sound; })) {
     return {};  // others may read the view that it defines
   }
   PlannerOptions options;
   options.join = file.options.join;
   options.time_zone = file.options.time_zone;
+  options.allowed_lateness = file.options.allowed_lateness;
   PlanOutcome outcome = PlanJob(queries, MakeCatalog(file), options);
   for (const QueryError& error : outcome.errors) {
     if (error.query >= file.queries.size()) {
@@ -122,7 +123,7 @@ Catalog MakeCatalog(const JobFile& file) {
     relation.name = table.name;
     relation.schema = table.MakeSchema();
     relation.primary_key = table.primary_key;
-    relation.changelog = ChangelogMode::kFull;
+    relation.changelog = table.IsLog() ? ChangelogMode::kAppend : ChangelogMode::kFull;
     relation.bucket_key = table.bucket_key;
     relation.buckets = table.buckets;
     relation.not_null = table.not_null;

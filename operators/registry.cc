@@ -4,11 +4,14 @@
 #include "operators/filter.h"
 #include "operators/join/join.h"
 #include "operators/key_order.h"
+#include "operators/log_table.h"
 #include "operators/normalise.h"
 #include "operators/over/over.h"
 #include "operators/project.h"
 #include "operators/rank/rank.h"
 #include "operators/table.h"
+#include "operators/unnest.h"
+#include "operators/window.h"
 
 namespace weir {
 namespace {
@@ -49,8 +52,10 @@ Result<std::unique_ptr<Operator>> MakeOperator(const PlanNode& node, const Opera
     case NodeKind::kJoin:
       return MakeJoinOf(node, build);
     case NodeKind::kAggregate:
-      return MakeAggregate(
-          {InputSchema(node), node.schema, node.group_columns, node.calls, node.input_retracts, build.state});
+      return MakeAggregate({InputSchema(node), node.schema, node.group_columns, node.calls, node.input_retracts,
+                            build.state, node.windows});
+    case NodeKind::kWindow:
+      return MakeWindow({node.schema, node.window, node.time_column});
     case NodeKind::kNormalise:
       return MakeNormalise({node.schema, node.key, build.state});
     case NodeKind::kKeyOrder:
@@ -62,7 +67,13 @@ Result<std::unique_ptr<Operator>> MakeOperator(const PlanNode& node, const Opera
       return MakeOver({InputSchema(node), node.schema, node.partition, node.sort, node.over, node.input_retracts,
                        node.over_time, build.state});
     case NodeKind::kTable:
+      if (node.table.kind == TableKind::kLog) {
+        return MakeLogTableOperator({node.schema, node.table.bucket_columns, build.tables[0], build.table_is_read});
+      }
       return MakeTableOperator({node.schema, node.key, node.table.bucket_columns, build.tables[0], build.table_is_read});
+    case NodeKind::kUnnest:
+      return MakeUnnest({node.schema, node.expressions, node.unnest_function, node.ordinality, node.unnest_outer,
+                         build.time_zone});
     case NodeKind::kScan:
     case NodeKind::kExchange:
     case NodeKind::kUnion:

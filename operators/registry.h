@@ -26,7 +26,7 @@ struct OperatorBuildOptions {
   bool table_is_read = true;
 };
 
-// Filter, project, join, aggregate, normalise, key order and table.  Scans and sinks are connectors, exchanges and
+// Filter, project, join, aggregate, normalise, key order, table and log table.  Scans and sinks are connectors, exchanges and
 // unions are edges, values are a source (operators/values.h): for these it is an error.
 Result<std::unique_ptr<Operator>> MakeOperator(const PlanNode& node, const OperatorBuildOptions& options);
 

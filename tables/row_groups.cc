@@ -51,9 +51,11 @@ Status RowGroups::Open(const OperatorContext& context) {
     if (task == context.task) buckets_.push_back(bucket);
   }
   for (const Side& side : sides_) {
-    for (const int bucket : buckets_) WEIR_TRY(side.table->OpenBucket(bucket));
+    WEIR_TRY(side.table->OpenBuckets(buckets_));
     epoch_ = std::max(epoch_, static_cast<uint32_t>(side.table->restored() + 1));
   }
+  known_bits_ = LoadedBits();
+  most_filter_bytes_ = table.set().filter_bytes() / context.parallelism;
   return {};
 }
 
@@ -86,13 +88,28 @@ uint8_t RowGroups::LoadedBits() const {
   return bits;
 }
 
+// Sides of a group that is not in memory of which no rows are in the base.
+uint8_t RowGroups::WholeBits(std::string_view key) const {
+  const bool known = known_bits_ != 0 && (left_.empty() || !left_.MayContain(HashBytes(key)));
+  return static_cast<uint8_t>(whole_bits_ | (known ? known_bits_ : 0));
+}
+
+void RowGroups::NoteLeft(std::string_view key) {
+  if (known_bits_ == 0) return;
+  left_.Add(HashBytes(key));
+  if (left_.bytes() <= most_filter_bytes_) return;
+  // From here on the filters of the base's files answer, as after a restart.
+  left_.Clear();
+  known_bits_ = 0;
+}
+
 Ref RowGroups::FindOrAdd(uint64_t hash, std::string_view key) {
   Ref ref = index_->Find(hash, key);
   if (ref != 0) return ref;
   ref = state_->Allocate(group_part_, sizeof(RowGroup) + key.size());
   Record* record = state_->At(ref);
   record->count = static_cast<uint32_t>(key.size());
-  record->flags = static_cast<uint8_t>(whole_bits_ | kRecent);
+  record->flags = static_cast<uint8_t>(WholeBits(key) | kRecent);
   new (record->payload()) RowGroup();
   std::memcpy(record->payload() + sizeof(RowGroup), key.data(), key.size());
   index_->Insert(hash, ref);
@@ -155,7 +172,8 @@ Result<bool> RowGroups::Prepare(std::span<const uint64_t> hashes, const EncodedR
   }
   const uint8_t all = AllBits();
   whole_bits_ = LoadedBits();
-  if (whole_bits_ == all && !counted_ && !sides_.front().table->set().wants_eviction()) return true;
+  const bool all_whole = whole_bits_ == all || (known_bits_ == all && left_.empty());
+  if (all_whole && !counted_ && !sides_.front().table->set().wants_eviction()) return true;
   for (size_t row = 0; row < hashes.size(); ++row) {
     const Ref ref = FindOrAdd(hashes[row], keys.row(row));
     Record* record = state_->At(ref);
@@ -318,6 +336,7 @@ void RowGroups::Relieve(bool barrier) {
         record->flags &= static_cast<uint8_t>(~kRecent);
         return false;
       }
+      NoteLeft(index_->KeyOf(*record));
       FreeRows(group);
       state_->Free(ref);
       return true;
@@ -327,7 +346,7 @@ void RowGroups::Relieve(bool barrier) {
 }
 
 void RowGroups::ReportUsage() {
-  int64_t bytes = state_->arena().live_bytes() + index_->bytes();
+  int64_t bytes = state_->arena().live_bytes() + index_->bytes() + left_.bytes();
   for (const Side& side : sides_) bytes += side.lists->bytes();
   sides_.front().table->set().AddUsage(bytes - reported_);
   reported_ = bytes;

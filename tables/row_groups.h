@@ -11,7 +11,9 @@
 //   4. a restart finds the rows again (Restore): those that were not folded come from the logs.  A group that was not
 //      whole then keeps removed rows as tombstones, until it is read.
 //
-// A group is in memory whole or is never looked at.  One thread; bases are read on others.
+// A group is in memory whole or is never looked at.  Of a table whose base was empty when the task began, only groups
+// that have left memory have rows in the base: a filter knows them, and a new group needs no reading.  One thread; bases
+// are read on others.
 #pragma once
 
 #include <atomic>
@@ -25,6 +27,7 @@
 #include "engine/state/key_index.h"
 #include "engine/state/keyed_state.h"
 #include "engine/state/record_list.h"
+#include "tables/group_filter.h"
 #include "tables/table.h"
 
 namespace weir {
@@ -86,6 +89,8 @@ class RowGroups {
   Ref FindExact(const Side& side, const ListHead& list, std::string_view unique) const;
   uint8_t AllBits() const { return sides_.size() == 2 ? kLoaded0 | kLoaded1 : kLoaded0; }
   uint8_t LoadedBits() const;
+  uint8_t WholeBits(std::string_view key) const;
+  void NoteLeft(std::string_view key);
   void NoteUncounted(Ref ref);
   Status RedoEntry(size_t side, const LogEntry& entry);
   void AddRow(size_t side, RowGroup& group, std::string_view unique, std::string_view rest, uint8_t flags);
@@ -105,6 +110,9 @@ class RowGroups {
   // Sides without a base when the batch began: a group that is made during the batch is whole there.  A base that comes up
   // meanwhile holds rows of groups that are in memory, so a key that has no group has no rows in it.
   uint8_t whole_bits_ = 0;
+  uint8_t known_bits_ = 0;  // sides of which left_ knows every group that has rows in the base and not in memory
+  GroupFilter left_;
+  int64_t most_filter_bytes_ = 0;
   uint32_t epoch_ = 1;  // the running one is this or later: rows written now are folded with it
   uint32_t sequence_ = 0;
 

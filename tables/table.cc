@@ -14,12 +14,10 @@
 namespace weir {
 namespace {
 
-constexpr size_t kNumberRoom = 10;  // bytes of a varint, at most
 // Small enough that what a fold has made needless is soon given back, in each of a table's buckets.
 constexpr uint64_t kSegmentBytes = 2 << 20;
-
-// What a checkpoint still finishes while the job is being aborted comes too late.
-Error Closed() { return StateError("the tables are closed"); }
+// Nothing is folded here, so fewer files are better.
+constexpr uint64_t kLogTableSegmentBytes = 64 << 20;
 
 constexpr size_t kLongestName = 120;  // of a folder: file systems allow 255 bytes
 
@@ -32,20 +30,6 @@ std::string FolderName(std::string_view name) {
   }
   if (folder.size() <= kLongestName) return folder;
   return fmt::format("{}-{:016x}", folder.substr(0, kLongestName), HashBytes(name));
-}
-
-void PutBytes(std::string& out, std::string_view bytes) {
-  char number[kNumberRoom];
-  out.append(number, static_cast<size_t>(PutVarint(number, bytes.size()) - number));
-  out.append(bytes);
-}
-
-std::string_view GetBytes(const char*& at) {
-  uint64_t size = 0;
-  at = GetVarint(at, size);
-  const std::string_view bytes(at, size);
-  at += size;
-  return bytes;
 }
 
 // What a fold leaves in the base: "1 EPOCH", then offset, segment and byte of each bucket.
@@ -82,7 +66,8 @@ Table::Table(TableOptions options, TableSet* set)
       restored_ends_(static_cast<size_t>(options_.buckets)),
       logs_(static_cast<size_t>(options_.buckets)),
       bucket_bytes_(static_cast<size_t>(options_.buckets)),
-      pending_(static_cast<size_t>(options_.buckets)),
+      changes_(static_cast<size_t>(options_.buckets)),
+      retention_(static_cast<size_t>(options_.buckets)),
       folded_ends_(static_cast<size_t>(options_.buckets)) {}
 
 std::string Table::LogFolder(int bucket) const { return fmt::format("{}/{}/log", folder_, bucket); }
@@ -103,17 +88,24 @@ Status Table::Open(const std::string& state_dir, const Manifest* restored) {
   return logged() ? OpenLogged(restored) : OpenState(restored);
 }
 
+Status Table::RestoreEnds(const Manifest* restored) {
+  if (restored == nullptr) return {};
+  const auto ends = restored->tables.find(name());
+  if (ends == restored->tables.end()) return {};
+  if (ends->second.size() > restored_ends_.size()) {
+    return StateError(fmt::format("table {} had {} buckets when checkpoint {} was taken and has {} in the job file; "
+                                  "the number of buckets of a table that holds rows cannot change",
+                                  name(), ends->second.size(), restored->epoch, buckets()), folder_);
+  }
+  std::copy(ends->second.begin(), ends->second.end(), restored_ends_.begin());
+  return {};
+}
+
 Status Table::OpenLogged(const Manifest* restored) {
-  if (restored != nullptr) {
-    const auto ends = restored->tables.find(name());
-    if (ends != restored->tables.end()) {
-      if (ends->second.size() > restored_ends_.size()) {
-        return StateError(fmt::format("table {} had {} buckets when checkpoint {} was taken and has {} in the job file; "
-                                      "the number of buckets of a table that holds rows cannot change",
-                                      name(), ends->second.size(), restored->epoch, buckets()), folder_);
-      }
-      std::copy(ends->second.begin(), ends->second.end(), restored_ends_.begin());
-    }
+  WEIR_TRY(RestoreEnds(restored));
+  if (is_log()) {
+    rows_ = 0;  // counted as the buckets are opened
+    return {};
   }
   WEIR_ASSIGN(base_, TableBase::Open(folder_ + "/base", {set_->block_cache()}));
   if (base_->empty()) return {};
@@ -155,14 +147,25 @@ void Table::Close() {
   base_.reset();
 }
 
-Status Table::OpenBucket(int bucket) {
-  if (folder_.empty() || !logged()) return {};
+Status Table::OpenBuckets(const std::vector<int>& buckets) {
+  if (folder_.empty()) return {};
+  if (logged()) {
+    for (const int bucket : buckets) WEIR_TRY(OpenLog(bucket));
+    return {};
+  }
+  const auto changes = std::make_shared<EpochChanges>(this, buckets, set_->run_bytes());
+  for (const int bucket : buckets) changes_[static_cast<size_t>(bucket)] = changes;
+  return {};
+}
+
+Status Table::OpenLog(int bucket) {
   const auto i = static_cast<size_t>(bucket);
-  const LogOptions log_options{.segment_bytes = kSegmentBytes, .bucket = static_cast<uint32_t>(bucket)};
+  const LogOptions log_options{.segment_bytes = is_log() ? kLogTableSegmentBytes : kSegmentBytes,
+                               .bucket = static_cast<uint32_t>(bucket)};
   WEIR_ASSIGN(logs_[i], BucketLog::Open(LogFolder(bucket), restored_ends_[i], log_options));
   bucket_bytes_[i] = logs_[i]->bytes();
   log_bytes_ += logs_[i]->bytes();
-  return {};
+  return is_log() ? OpenLogBucket(i) : Status{};
 }
 
 Status Table::Redo(int bucket, const std::function<Status(const LogEntry&)>& take) const {
@@ -173,25 +176,14 @@ Status Table::Redo(int bucket, const std::function<Status(const LogEntry&)>& tak
 
 // --- the task of a bucket
 
-void Table::Keep(int bucket, const LogEntry& entry) {
-  std::string& out = pending_[static_cast<size_t>(bucket)].bytes;
-  out += entry.remove ? '\1' : '\0';
-  PutBytes(out, entry.group);
-  PutBytes(out, entry.unique);
-  PutBytes(out, entry.rest);
-}
-
 Status Table::Snapshot(const std::vector<int>& buckets, int64_t rows, SnapshotWriter& writer) {
-  writer.PutCounter(RowsCounter(name()), rows);
+  // A log table's rows are those between the ends of its logs.
+  if (!is_log()) writer.PutCounter(RowsCounter(name()), rows);
   if (folder_.empty()) return {};
   if (!logged()) {
-    auto pending = std::make_shared<std::vector<std::pair<int, Pending>>>();
-    for (const int bucket : buckets) {
-      Pending& changes = pending_[static_cast<size_t>(bucket)];
-      if (!changes.bytes.empty()) pending->emplace_back(bucket, std::move(changes));
-      changes = {};
-    }
-    if (!pending->empty()) writer.FinishLater([this, pending] { return FoldPending(*pending); });
+    if (buckets.empty()) return {};
+    std::function<Status()> work = changes_[static_cast<size_t>(buckets.front())]->TakeEpoch();
+    if (work) writer.FinishLater(std::move(work));
     return {};
   }
   for (const int bucket : buckets) {
@@ -200,16 +192,20 @@ Status Table::Snapshot(const std::vector<int>& buckets, int64_t rows, SnapshotWr
     WEIR_TRY(log.Flush());
     writer.PutTablePosition(name(), bucket, log.end());
     writer.FinishLater(log.SyncLater());
-    LogPosition folded;
-    {
-      const std::lock_guard lock(fold_mutex_);
-      folded = folded_ends_[i];
-    }
-    WEIR_TRY(log.DropBefore(folded));
+    if (!is_log()) WEIR_TRY(DropFolded(i));
     const int64_t bytes = log.bytes();
     log_bytes_ += bytes - bucket_bytes_[i].exchange(bytes);
   }
   return {};
+}
+
+Status Table::DropFolded(size_t bucket) {
+  LogPosition folded;
+  {
+    const std::lock_guard lock(fold_mutex_);
+    folded = folded_ends_[bucket];
+  }
+  return logs_[bucket]->DropBefore(folded);
 }
 
 void Table::Count(int64_t rows, int64_t lookups, int64_t hits) {
@@ -261,25 +257,9 @@ Status Table::FoldTo(Epoch epoch, const std::vector<LogPosition>& to, const std:
   return {};
 }
 
-Status Table::FoldPending(std::vector<std::pair<int, Pending>>& pending) {
+Status Table::Ingest(Fold& last, const std::vector<std::unique_ptr<Fold>>& runs) {
   const std::lock_guard lock(fold_mutex_);
-  if (!base_) return Closed();
-  Fold fold(*base_);
-  for (auto& [bucket, changes] : pending) {
-    changes.bytes.append(kRowSlack + kNumberRoom, '\0');
-    const char* at = changes.bytes.data();
-    const char* const end = at + changes.bytes.size() - kRowSlack - kNumberRoom;
-    while (at < end) {
-      LogEntry entry;
-      entry.remove = *at++ != 0;
-      entry.group = GetBytes(at);
-      entry.unique = GetBytes(at);
-      entry.rest = GetBytes(at);
-      WEIR_TRY(fold.Add(bucket, entry));
-    }
-    changes = {};
-  }
-  WEIR_TRY(fold.Finish("state"));
+  WEIR_TRY(last.Finish("state", runs));
   ++folds_;
   has_base_.store(true, std::memory_order_release);
   return {};
@@ -288,7 +268,7 @@ Status Table::FoldPending(std::vector<std::pair<int, Pending>>& pending) {
 Result<Store::StateBytes> Table::Link(Epoch epoch) {
   const std::lock_guard lock(fold_mutex_);
   Store::StateBytes bytes;
-  if (!base_) return Closed();
+  if (!base_) return StateError("the tables are closed");  // while the job is being aborted
   if (has_base()) {
     WEIR_ASSIGN(const auto files, base_->LinkInto(LinkFolder(epoch)));
     for (const auto& [file, size] : files) {

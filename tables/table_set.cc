@@ -12,6 +12,7 @@ namespace weir {
 namespace {
 
 constexpr int64_t kCacheShare = 8;          // the block cache is this part of the memory
+constexpr int64_t kFilterShare = 16;        // all filters of overlays are at most this part of it
 constexpr int kMaxRounds = 12;              // checkpoints in a row that may find memory full
 constexpr int kManyLevel0Files = 12;        // a fold waits while the base has more
 constexpr int64_t kFoldShare = 2;           // memory in use from which folds start, as a part of the bound
@@ -60,6 +61,7 @@ Status TableSet::OnComplete(const Manifest& manifest, Epoch oldest) {
     const std::lock_guard lock(mutex_);
     kept_[manifest.epoch] = manifest.tables;
     kept_.erase(kept_.begin(), kept_.lower_bound(oldest));
+    KeepLogs(oldest);
     if (manifest.finished || closed_) return {};
     if (FoldIsDue(oldest)) {
       StartFold(oldest);
@@ -88,6 +90,16 @@ Status TableSet::CheckProgress() {
 }
 
 // With the lock held.
+void TableSet::KeepLogs(Epoch oldest) {
+  const auto kept = kept_.find(oldest);
+  if (kept == kept_.end()) return;  // of an earlier run; the next checkpoint is nearer
+  for (const auto& table : tables_) {
+    if (!table->is_log()) continue;
+    if (const auto ends = kept->second.find(table->name()); ends != kept->second.end()) table->Keep(ends->second);
+  }
+}
+
+// With the lock held.
 bool TableSet::FoldIsDue(Epoch oldest) const {
   const auto kept = kept_.find(oldest);
   if (folding_ || oldest <= folded_ || kept == kept_.end()) return false;
@@ -96,7 +108,7 @@ bool TableSet::FoldIsDue(Epoch oldest) const {
   int files = 0;
   bool logged = false;
   for (const auto& table : tables_) {
-    if (!table->logged()) continue;
+    if (!table->logged() || table->is_log()) continue;
     logged = true;
     bytes += table->log_bytes();
     const auto ends = kept->second.find(table->name());
@@ -125,7 +137,7 @@ void TableSet::RunFold(Epoch epoch, TablePositions to) {
   };
   Status status;
   for (const auto& table : tables_) {
-    if (!table->logged() || !status || cancelled()) continue;
+    if (!table->logged() || table->is_log() || !status || cancelled()) continue;
     status = table->FoldTo(epoch, to[table->name()], cancelled);
   }
   bool more = false;
@@ -156,6 +168,23 @@ void TableSet::PostRead(std::function<void()> read) {
     --reading_;
     changed_.notify_all();
   });
+}
+
+Status TableSet::WhileOpen(const std::function<Status()>& work) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return StateError("the tables are closed");
+    ++reading_;
+  }
+  Status done = work();
+  const std::lock_guard lock(mutex_);
+  --reading_;
+  changed_.notify_all();
+  return done;
+}
+
+int64_t TableSet::filter_bytes() const {
+  return options_.memory / kFilterShare / std::max<int64_t>(1, static_cast<int64_t>(tables_.size()));
 }
 
 void TableSet::AddUsage(int64_t bytes) {

@@ -21,6 +21,7 @@ struct TableSetOptions {
   int64_t memory = int64_t{1} << 30;  // bytes of overlays and block cache
   int64_t redo_bytes = int64_t{512} << 20;
   int64_t redo_rows = 6'000'000;
+  int64_t run_bytes = int64_t{2} << 20;  // of changes of a state table, at least, that are written before a barrier
 };
 
 class TableSet final : public Store {
@@ -44,12 +45,18 @@ class TableSet final : public Store {
   void AddUsage(int64_t bytes);
   bool wants_eviction() const { return full() || usage_.load(std::memory_order_relaxed) > evict_above_; }
   bool above_target() const { return usage_.load(std::memory_order_relaxed) > evict_target_; }
-  // Runs a read of a base on the I/O pool; Close waits for it.
+  // Runs a read of a base, or what writes beside it, on the I/O pool; Close waits for it.
   void PostRead(std::function<void()> read);
+  // Runs work that a checkpoint finishes on the I/O pool, unless the set is closed: then it comes too late.  Close waits.
+  Status WhileOpen(const std::function<Status()>& work);
+  int64_t run_bytes() const { return options_.run_bytes; }
+  // For an overlay to remember what has left it.
+  int64_t filter_bytes() const;
   const std::shared_ptr<rocksdb::Cache>& block_cache() const { return block_cache_; }
 
  private:
   bool FoldIsDue(Epoch oldest) const;
+  void KeepLogs(Epoch oldest);
   void StartFold(Epoch epoch);
   void RunFold(Epoch epoch, TablePositions to);
   Status CheckProgress();

@@ -98,9 +98,10 @@ class CommandLine {
 
   void AddCompare() {
     compare_command_ = app_.add_subcommand("compare", "Run variants of a job side by side and say what each costs");
-    compare_command_->add_option("JOB", compare_.jobs, "A job file, or two that are compared with each other")
-        ->required()
-        ->expected(1, 2);
+    // Two positionals, so that the help names them; both go to one list.
+    const auto take = [this](const std::string& job) { compare_.jobs.push_back(job); };
+    compare_command_->add_option_function<std::string>("JOB", take, "A job file")->required();
+    compare_command_->add_option_function<std::string>("JOB2", take, "Another that it is compared with");
     compare_command_->add_option("--variants", compare_.variants, "regular-memory, regular-rocksdb, delta; default all")
         ->delimiter(',')
         ->allow_extra_args(false)

@@ -113,6 +113,10 @@ Checked<Selection> Select(const CompareVerb& verb, const std::vector<std::string
 }
 
 Result<Comparison> CompareSelected(const Selection& selection, const ComparisonOptions& options) {
+  if (selection.candidates.front().sinks.empty()) {
+    options.say(fmt::format("job {} writes tables alone: only what that costs is compared, there are no results to hold side "
+                            "by side; give it a sink that reads them", selection.candidates.front().job_name));
+  }
   auto comparison = Compare(selection.candidates, options);
   if (comparison) comparison->left_out = selection.left_out;
   return comparison;

@@ -46,6 +46,7 @@ Checked<Candidate> PlanCandidate(const Variant& variant) {
 
   std::set<std::string> relations;
   for (const PlanPtr& sink : job->plan.sinks) AddRelations(sink, relations);
+  for (const PlanPtr& table : job->plan.tables_unread) AddRelations(table, relations);
   Diagnostics out(variant.job);
   for (const SourceDeclaration& source : job->file.sources) {
     if (!relations.contains(source.name)) continue;

@@ -91,7 +91,7 @@ std::string EqualText(const Comparison& comparison) {
   for (const Difference& difference : comparison.differences) text += DescribeDifference(difference);
   if (!text.empty()) return text;
   const SinkResults& sinks = comparison.variants.front().sinks();
-  if (sinks.empty()) return "no results were compared\n";
+  if (sinks.empty()) return "no results were compared, only costs\n";
   int64_t rows = 0;
   for (const auto& [name, sink] : sinks) rows += sink.rows.rows();
   return fmt::format("all results are equal: {} row{}\n", Grouped(rows), rows == 1 ? "" : "s");

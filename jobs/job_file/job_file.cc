@@ -26,7 +26,9 @@ QueryDeclaration ReadQuery(const DocumentNode& node, Diagnostics& out) {
   query.name = reader.Text("name").value_or("");
   query.allowed_lateness = reader.Duration("allowed_lateness");
   if (const DocumentNode* emit = reader.Take("emit")) {
-    out.Add(emit->position, "emit is for window functions, which this version does not have yet");
+    MapReader emit_reader(*emit, "emit", out);
+    query.early = emit_reader.Duration("early").value_or(0);
+    emit_reader.Finish();
   }
   reader.Finish();
   return query;
@@ -108,6 +110,13 @@ const SourceDeclaration* JobFile::FindSource(std::string_view source_name) const
 const SinkDeclaration* JobFile::FindSink(std::string_view sink_name) const {
   for (const SinkDeclaration& sink : sinks) {
     if (sink.name == sink_name) return &sink;
+  }
+  return nullptr;
+}
+
+const TableDeclaration* JobFile::FindTable(std::string_view table_name) const {
+  for (const TableDeclaration& table : tables) {
+    if (table.name == table_name) return &table;
   }
   return nullptr;
 }

@@ -66,17 +66,19 @@ struct SourceDeclaration {
   Schema MakeSchema() const;
 };
 
-// A primary-key table that keeps the last row of each key.
+// A primary-key table, which keeps the last row of each key, or a log table, which has no key and keeps every row.
 struct TableDeclaration {
   std::string name;
   FilePosition position;
   bool sound = false;
   std::vector<SourceColumn> columns;  // their names and types
   std::vector<int> primary_key;
-  std::vector<int> bucket_key;  // a part of the primary key, by default all of it
+  std::vector<int> bucket_key;  // a part of the primary key, by default all of it; of a log table any columns, or none
   int buckets = kDefaultBuckets;
   std::vector<int> not_null;  // the primary key takes no NULL either
+  Micros ttl = 0;             // of a log table's rows; 0: they stay for ever
 
+  bool IsLog() const { return primary_key.empty(); }
   Schema MakeSchema() const;
 };
 
@@ -103,6 +105,7 @@ struct QueryDeclaration {
   WrittenText written;    // the SQL before ${VAR} was filled in
   bool sound = false;     // read without an error: it can be planned
   std::optional<Micros> allowed_lateness;
+  Micros early = 0;  // emit: {early: ..}; 0: results come at the end of a window alone
 };
 
 struct CheckpointDeclaration {
@@ -136,6 +139,7 @@ struct JobFile {
 
   const SourceDeclaration* FindSource(std::string_view source_name) const;
   const SinkDeclaration* FindSink(std::string_view sink_name) const;
+  const TableDeclaration* FindTable(std::string_view table_name) const;
 };
 
 // Sends the results of a job elsewhere, whatever its sinks say: what `weir compare` does to be able to set them side by

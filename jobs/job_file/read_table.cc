@@ -11,18 +11,6 @@ namespace {
 
 constexpr int kMaxBuckets = 4096;
 
-// Columns of a table are written by queries: they have a type and nothing else.
-void CheckColumnForms(const DocumentNode& node, Diagnostics& out) {
-  for (const DocumentNode::Member& column : node.members) {
-    for (const DocumentNode::Member& key : column.value.members) {
-      if (key.key == "type") continue;
-      const bool of_sources = key.key == "path" || key.key == "unit" || key.key == "metadata" || key.key == "default";
-      if (!of_sources) continue;  // reported as unknown already
-      out.Add(key.position, fmt::format("{} is for columns of sources; a column of a table has a type alone", key.key));
-    }
-  }
-}
-
 void CheckKeyTypes(const DocumentNode& node, const TableDeclaration& table, Diagnostics& out) {
   for (const int index : table.primary_key) {
     const SourceColumn& column = table.columns[static_cast<size_t>(index)];
@@ -93,7 +81,6 @@ void RefuseLater(MapReader& reader, Diagnostics& out) {
   refuse("aggregate", "");
   refuse("nulls", "; today a NULL overwrites as any value does");
   refuse("partition", "");
-  refuse("ttl", "");
   refuse("auto_increment", "");
   refuse("indexes", "; a delta join makes the index that it needs by itself");
   if (const DocumentNode* node = reader.Take("delete")) {
@@ -113,7 +100,19 @@ Schema TableDeclaration::MakeSchema() const {
   return Schema(std::move(fields));
 }
 
+void CheckTableColumns(const DocumentNode& columns, Diagnostics& out) {
+  for (const DocumentNode::Member& column : columns.members) {
+    for (const DocumentNode::Member& key : column.value.members) {
+      if (key.key == "type") continue;
+      const bool of_sources = key.key == "path" || key.key == "unit" || key.key == "metadata" || key.key == "default";
+      if (!of_sources) continue;  // reported as unknown already
+      out.Add(key.position, fmt::format("{} is for columns of sources; a column of a table has a type alone", key.key));
+    }
+  }
+}
+
 TableDeclaration ReadTable(const DocumentNode::Member& member, Diagnostics& out) {
+  if (member.value.IsMap() && member.value.Find("primary_key") == nullptr) return ReadLogTable(member, out);
   TableDeclaration table;
   table.name = member.key;
   table.position = member.position;
@@ -122,13 +121,15 @@ TableDeclaration ReadTable(const DocumentNode::Member& member, Diagnostics& out)
   if (!reader.ok()) return table;
   if (const DocumentNode* columns = reader.Require("columns")) {
     table.columns = ReadColumns(*columns, out);
-    if (columns->IsMap()) CheckColumnForms(*columns, out);
+    if (columns->IsMap()) CheckTableColumns(*columns, out);
   }
   RefuseLater(reader, out);
   ReadEngine(reader, out);
   if (const DocumentNode* changelog = reader.Take("changelog")) ReadChangelogOfTable(*changelog, out);
-  const DocumentNode* key = reader.Take("primary_key");
-  if (key != nullptr) {
+  if (const DocumentNode* ttl = reader.Take("ttl")) {
+    out.Add(ttl->position, "ttl is for log tables, which have no primary_key; a row with a key stays until it is deleted");
+  }
+  if (const DocumentNode* key = reader.Require("primary_key")) {
     table.primary_key = ReadColumnNames(*key, "primary_key", table.columns, out);
     CheckKeyTypes(*key, table, out);
   }
@@ -139,12 +140,6 @@ TableDeclaration ReadTable(const DocumentNode::Member& member, Diagnostics& out)
   }
   table.sound = out.size() == errors_before;
   reader.Finish();
-  if (key == nullptr && table.sound) {
-    out.Add(member.position, fmt::format("table {} has no primary_key; log tables, whose rows are only added, come with "
-                                         "a later version",
-                                         member.key));
-    table.sound = false;
-  }
   return table;
 }
 

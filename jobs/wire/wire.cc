@@ -68,6 +68,7 @@ class Wiring {
       return stage;
     }
     WEIR_ASSIGN(std::vector<Input> inputs, PlaceInputs(*node));
+    if (GoesToAnyBucket(*node)) SpreadOverBuckets(*node, inputs);
     StageSpec spec;
     spec.name = node->id;
     spec.parallelism = Reconcile(inputs);
@@ -81,7 +82,9 @@ class Wiring {
   bool CanFuse(const PlanNode& node) const {
     if (node.inputs.size() != 1) return false;
     const PlanNode* input = node.inputs.front().get();
-    return input->kind != NodeKind::kExchange && consumers_.at(input) == 1;
+    if (input->kind == NodeKind::kExchange || consumers_.at(input) != 1) return false;
+    // Rows of a log table that go to any bucket need one in their task.
+    return !GoesToAnyBucket(node) || job_.file.options.parallelism <= node.table.buckets;
   }
 
   // A projection of columns alone behind a join: the join then reads only those columns of the rows it keeps.
@@ -113,6 +116,21 @@ class Wiring {
       inputs.push_back(std::move(input));
     }
     return inputs;
+  }
+
+  static bool GoesToAnyBucket(const PlanNode& node) {
+    return node.kind == NodeKind::kTable && node.table.bucket_columns.empty();
+  }
+
+  // Inputs in as many tasks as the table has go straight on; the rows of others are spread by their values.
+  void SpreadOverBuckets(const PlanNode& node, std::vector<Input>& inputs) const {
+    const int tasks = std::min(job_.file.options.parallelism, node.table.buckets);
+    for (Input& input : inputs) {
+      if (input.parallelism == tasks) continue;
+      input.edge.exchange = Exchange::kHash;
+      for (size_t i = 0; i < node.schema->size(); ++i) input.edge.key_columns.push_back(static_cast<int>(i));
+      input.parallelism = tasks;
+    }
   }
 
   // An exchange that turned out unnecessary stands for its input.
@@ -224,7 +242,7 @@ class Wiring {
       return tables_->Add({name, buckets, kind});
     };
     if (node.kind == NodeKind::kTable) {
-      build.tables[0] = add(node.table.name, node.table.buckets, TableOptions::Kind::kLogged);
+      build.tables[0] = AddTable(node.table);
       build.table_is_read = consumers_.at(&node) > 1 || !IsUnread(node);
     } else if (node.kind == NodeKind::kJoin && node.strategy == JoinStrategy::kDelta) {
       build.tables[0] = add(node.left_table.name, node.left_table.buckets, TableOptions::Kind::kLogged);
@@ -233,6 +251,16 @@ class Wiring {
       build.tables[0] = add(node.id + ".left", kKeyGroups, TableOptions::Kind::kState);
       build.tables[1] = add(node.id + ".right", kKeyGroups, TableOptions::Kind::kState);
     }
+  }
+
+  std::shared_ptr<Table> AddTable(const TableRef& table) {
+    has_tables_ = true;
+    TableOptions options{table.name, table.buckets};
+    if (table.kind == TableKind::kLog) {
+      options.kind = TableOptions::Kind::kLog;
+      options.ttl = job_.file.FindTable(table.name)->ttl;
+    }
+    return tables_->Add(std::move(options));
   }
 
   bool IsUnread(const PlanNode& node) const {

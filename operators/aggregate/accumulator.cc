@@ -53,6 +53,20 @@ bool AddDouble(char* at, double value, int sign) {
   return true;
 }
 
+// The sums are added like one more value, and what both had lost is added up.
+bool MergeDouble(char* at, const char* from) {
+  const double lost = LoadAt<double>(from + kCompensation);
+  const auto finite = LoadAt<int64_t>(from + kFinite);
+  bool good = true;
+  if (finite > 0) {
+    good = AddDouble(at, LoadAt<double>(from), 1);
+    StoreAt(at + kCompensation, LoadAt<double>(at + kCompensation) + lost);
+    AddTo(at + kFinite, finite - 1);
+  }
+  for (const size_t count : {kNan, kPositive, kNegative}) AddTo(at + count, LoadAt<int64_t>(from + count));
+  return good;
+}
+
 template <class T, class Less>
 void TakeExtreme(char* at, T value, bool min, Less less) {
   if (LoadAt<int64_t>(at) != 0) {
@@ -192,6 +206,44 @@ Status Accumulator::Update(const Batch& batch, std::span<const int8_t> signs, st
       break;
     default:
       break;
+  }
+  return good ? Status{} : Status(OutOfRange());
+}
+
+Status Accumulator::Merge(char* group, const char* other) const {
+  char* at = group + offset;
+  const char* from = other + offset;
+  bool good = true;
+  switch (form) {
+    case Form::kCount:
+      AddTo(at, LoadAt<int64_t>(from));
+      break;
+    case Form::kSumExact: {
+      Int128 sum = LoadAt<Int128>(at);
+      good = !__builtin_add_overflow(sum, LoadAt<Int128>(from), &sum);
+      StoreAt(at, sum);
+      AddTo(at + kExactCount, LoadAt<int64_t>(from + kExactCount));
+      break;
+    }
+    case Form::kSumDouble:
+      good = MergeDouble(at, from);
+      break;
+    case Form::kExtreme:
+      if (LoadAt<int64_t>(from) == 0) break;
+      switch (argument.physical()) {
+        case Physical::kDouble:
+          TakeExtreme(at, LoadAt<double>(from + kExtremeValue), IsMin(), DoubleLess);
+          break;
+        case Physical::kInt128:
+          TakeExtreme(at, LoadAt<Int128>(from + kExtremeValue), IsMin(), std::less<Int128>());
+          break;
+        default:
+          TakeExtreme(at, LoadAt<int64_t>(from + kExtremeValue), IsMin(), std::less<int64_t>());
+          break;
+      }
+      break;
+    default:
+      break;  // kRows: the number of rows is the group's
   }
   return good ? Status{} : Status(OutOfRange());
 }

@@ -59,6 +59,14 @@ struct Accumulator {
   // The same for one value, of row `row` of `column`.
   Status UpdateOne(char* group, const Column* column, size_t row, int sign) const;
 
+  // Whether Merge can take another group's accumulator in: not where values lie outside of the accumulator's bytes, in a
+  // set or behind the group's key.  Forms that come to be answer this and Merge together.
+  bool CanMerge() const { return !FromSet() && form != Form::kExtremeText && form != Form::kExtremeSet; }
+  // Adds what `other` has taken to `group`, as if its values had come to `group` themselves; both are payloads of one
+  // plan, `other` stays as it is.  What slices of a window and partial aggregates of several tasks are put together with.
+  // Never of retracted input.  REQUIRES: CanMerge.
+  Status Merge(char* group, const char* other) const;
+
   // Appends the result for each group (its payload).  Not for extremes of text and sets.
   Status AppendResults(std::span<const char* const> groups, Column& out) const;
 

@@ -13,17 +13,18 @@ constexpr size_t kSweepSlots = 2048;  // index slots a batch that the time to li
 }  // namespace
 
 int64_t Aggregate::IndexBytes() const {
-  int64_t bytes = index_.bytes();
+  int64_t bytes = index_.bytes() + open_.bytes() + (session_index_ ? session_index_->bytes() : 0);
   for (const auto& set : plan_.sets) bytes += set->index_bytes();
   return bytes;
 }
 
 Status Aggregate::Begin(const Batch& batch) {
   HashRows(batch, options_.group_columns, hashes_);
-  key_codec_.Encode(batch, options_.group_columns, keys_);
+  key_codec_.Encode(batch, options_.group_columns, key_prefix() > 0 ? plain_keys_ : keys_);
+  if (key_prefix() > 0) PrefixKeys();
   const auto bytes = static_cast<int64_t>(keys_.bytes.size() + batch.rows() * (plan_.fixed + 64) + batch.ByteSize());
   WEIR_TRY(state_.BeginBatch(IndexBytes(), bytes));
-  if (state_.has_ttl() && !global()) SweepExpired();
+  if (state_.has_ttl() && !global() && !options_.windows) SweepExpired();
   touched_.clear();
   before_.clear();
   return {};
@@ -40,96 +41,49 @@ void Aggregate::SweepExpired() {
 
 Result<Progress> Aggregate::Process(int, const Batch& batch, Output& out) {
   if (batch.rows() == 0) return Progress::kDone;
+  if (sessions()) {
+    WEIR_TRY(ProcessSessions(batch, out));
+  } else if (assigned()) {
+    // A row can be in many windows: a part of the batch at a time.
+    for (size_t next = 0; next < batch.rows();) {
+      WEIR_TRY(AssignTimes(batch, next));
+      if (!selection_.empty()) WEIR_TRY(ProcessRows(batch.Gather(selection_), out));
+    }
+  } else if (options_.windows) {
+    AssignGiven(batch);
+    if (!selection_.empty()) {
+      WEIR_TRY(ProcessRows(selection_.size() == batch.rows() ? batch : batch.Gather(selection_), out));
+    }
+  } else {
+    WEIR_TRY(ProcessRows(batch, out));
+  }
+  return Progress::kDone;
+}
+
+Status Aggregate::ProcessRows(const Batch& batch, Output& out) {
   WEIR_TRY(Begin(batch));
   FindGroups(batch);
   SignRows(batch);
   WEIR_TRY(Update(batch));
   WEIR_TRY(Emit(out));
   DropEmptyGroups();
-  return Progress::kDone;
-}
-
-// --- restore
-
-Status Aggregate::Restore(const SnapshotReader& reader) {
-  RestoredFile file;
-  state_.after_file = [&](const SnapshotReader::Part&) -> Status {
-    WEIR_TRY(RestoreGroups(file));
-    RestoreValues(file);
-    file = RestoredFile{};
-    return {};
-  };
-  const Status status =
-      state_.Restore(reader, [&](const SnapshotReader::Part&, const SnapshotRecord& record, bool filter) -> Status {
-        file.filter = filter;
-        if (record.part != kGroupPart) {
-          file.values.emplace_back(record.part, record.payload);
-          return {};
-        }
-        file.groups.emplace_back(record.payload);
-        return file.groups.size() < kBatchRows ? Status{} : RestoreGroups(file);
-      });
-  state_.after_file = nullptr;
-  return status;
-}
-
-Status Aggregate::RestoreGroups(RestoredFile& file) {
-  const size_t count = file.groups.size();
-  if (count == 0) return {};
-  std::vector<const char*> rows;
-  for (std::string& payload : file.groups) {
-    if (payload.size() < plan_.fixed) return StateError("the state file of an aggregate is damaged (group)");
-    payload.append(2 * kRowSlack, '\0');
-    rows.push_back(payload.data() + plan_.fixed);
-  }
-  std::vector<Field> fields;
-  std::vector<std::shared_ptr<Column>> columns;
-  std::vector<Column*> targets;
-  std::vector<int> keys;
-  for (const int column : options_.group_columns) {
-    fields.push_back((*options_.input)[static_cast<size_t>(column)]);
-    columns.push_back(std::make_shared<Column>(fields.back().type));
-    targets.push_back(columns.back().get());
-    keys.push_back(static_cast<int>(keys.size()));
-  }
-  key_codec_.Decode(rows, targets);
-  const Batch batch(std::make_shared<const Schema>(std::move(fields)), {columns.begin(), columns.end()}, count);
-  HashRows(batch, keys, hashes_);
-  for (size_t i = 0; i < count; ++i) {
-    const std::string_view payload = std::string_view(file.groups[i]).substr(0, file.groups[i].size() - 2 * kRowSlack);
-    // The one group of a global aggregate belongs to task 0, whatever its hash.
-    const int owner = global() ? 0 : TaskOf(KeyGroupOf(hashes_[i]), context().parallelism);
-    if ((file.filter || global()) && owner != context().task) continue;
-    const Ref ref = state_.Allocate(kGroupPart, payload.size());
-    Record* record = state_.At(ref);
-    record->count = static_cast<uint32_t>(key_codec_.EncodedSize(payload.data() + plan_.fixed));
-    std::memcpy(record->payload(), payload.data(), payload.size());
-    if (!plan_.sets.empty()) {
-      file.by_id[LoadAt<uint64_t>(record->payload() + plan_.id_offset)] = ref;
-      StoreAt(record->payload() + plan_.id_offset, next_id_++);
-    }
-    for (const Accumulator& accumulator : plan_.accumulators) {
-      if (accumulator.form == Accumulator::Form::kExtremeSet) StoreAt<Ref>(record->payload() + accumulator.offset, 0);
-    }
-    for (const auto& set : plan_.sets) {
-      if (set->ordered()) set->ClearList(record->payload());
-    }
-    index_.Insert(hashes_[i], ref);
-  }
-  file.groups.clear();
   return {};
 }
 
-void Aggregate::RestoreValues(const RestoredFile& file) {
-  for (const auto& [part, payload] : file.values) {
-    ValueSet& set = *plan_.sets[part - 2];
-    const auto found = file.by_id.find(ValueSet::GroupId(payload, set.counters()));
-    if (found != file.by_id.end()) set.Restore(state_.At(found->second)->payload(), payload);
+Status Aggregate::Snapshot(SnapshotWriter& writer) {
+  if (options_.windows) {
+    if (watermark_record_ != 0) state_.Free(watermark_record_);
+    watermark_record_ = state_.Allocate(plan_.watermark_part, sizeof watermark_);
+    state_.At(watermark_record_)->next = 0;
+    StoreAt(state_.At(watermark_record_)->payload(), watermark_);
   }
+  state_.Snapshot(writer);
+  return {};
 }
 
 Result<std::unique_ptr<Operator>> MakeAggregate(const AggregateOptions& options) {
-  if (options.schema->size() != options.group_columns.size() + options.calls.size()) {
+  const bool assigned = options.windows && options.windows->assigned;
+  if (options.schema->size() != options.group_columns.size() + options.calls.size() + (assigned ? kWindowColumns : 0)) {
     return PlanError("an aggregate has its group columns and one column a call");
   }
   for (const AggregateCall& call : options.calls) {

@@ -2,14 +2,18 @@
 //
 // A batch is aggregated in these steps:
 //
+//   0. Assign    groups of windows: which rows are on time, and in which windows (assign.cc); sessions have their own way
+//                to step 2 (session.cc).
 //   1. Find      the group of each row, once a row; the first touch of a group in the batch keeps its bytes of before.
 //   2. Sign      each row counts +1 or -1 in its group's number of rows; a retraction from an empty group is dropped.
 //   3. Update    each call adds the batch's values, a column at a time; value sets tell their calls about new values.
 //   4. Emit      the results of before and after are made into columns and compared: one net change a group.
 //
-// A group's record: i64 rows, [u64 id], the accumulators, the value sets' lists, the key, the texts of MIN and MAX.
+// A group's record: i64 rows, [u64 id], [WindowPart], the accumulators, the value sets' lists, the key, the texts of MIN
+// and MAX.  The key of a group whose window is assigned begins with the window's end (sessions: not).
 //
-// Steps 1 to 3 are in update.cc, 4 in emit.cc, the plan of a record in aggregate_plan.cc, the rest in aggregate.cc.
+// Steps 1 to 3 are in update.cc, 4 in emit.cc, the plan of a record in aggregate_plan.cc, restore in restore.cc, the end of windows and what
+// makes one group of two in close.cc, the rest in aggregate.cc.
 #pragma once
 
 #include <memory>
@@ -20,6 +24,8 @@
 
 #include "engine/state/key_index.h"
 #include "operators/aggregate/aggregate.h"
+#include "operators/aggregate/open_windows.h"
+#include "operators/aggregate/session_index.h"
 #include "operators/aggregate/value_set.h"
 
 namespace weir {
@@ -34,12 +40,20 @@ struct AggregatePlan {
   std::vector<Accumulator> accumulators;
   std::vector<std::unique_ptr<ValueSet>> sets;
   size_t id_offset = 0;
+  size_t window_offset = 0;  // of the WindowPart
+  uint8_t watermark_part = 0;  // of the state, with windows
+  uint8_t session_part = 0;    // the same; not saved
   size_t fixed = sizeof(int64_t);  // bytes before the key
   int texts = 0;
 };
 
 // Parts of the state: the groups, then one a value set.
 std::vector<KeyedState::Part> AggregateStateParts(const AggregateOptions& options);
+
+inline Status CheckWindowTime(Micros time) {
+  if (time > -kMaxWindowTime && time < kMaxWindowTime) return {};
+  return DataError("a time is too far from 1970 for a window");
+}
 
 // One task's aggregate; the steps are in files of their own.
 class Aggregate final : public Operator {
@@ -48,11 +62,13 @@ class Aggregate final : public Operator {
       : options_(options),
         state_("aggregate", AggregateStateParts(options), false, options.state),
         plan_(options_, &state_),
-        index_(&state_.arena(), plan_.fixed, KeyIndex::KeySize::kInCount) {
+        index_(&state_.arena(), plan_.fixed, KeyIndex::KeySize::kInCount),
+        open_(&state_, plan_.window_offset) {
     std::vector<DataType> types;
     for (const int column : options_.group_columns)
       types.push_back((*options_.input)[static_cast<size_t>(column)].type);
     key_codec_ = RowCodec(types, RowCodec::Form::kKey);
+    if (sessions()) session_index_ = std::make_unique<SessionIndex>(&state_, plan_.session_part);
   }
 
   Status Open(const OperatorContext& context) override {
@@ -60,16 +76,13 @@ class Aggregate final : public Operator {
     return state_.Open(context);
   }
   Result<Progress> Process(int, const Batch& batch, Output& out) override;
-  Status OnWatermark(Micros, Output& out) override { return EmitGlobal(out); }
+  Status OnWatermark(Micros watermark, Output& out) override;
   Status OnBarrier(Output& out) override { return EmitGlobal(out); }
   Result<Progress> OnEnd(Output& out) override {
     WEIR_TRY(EmitGlobal(out));
     return Progress::kDone;
   }
-  Status Snapshot(SnapshotWriter& writer) override {
-    state_.Snapshot(writer);
-    return {};
-  }
+  Status Snapshot(SnapshotWriter& writer) override;
   Status Restore(const SnapshotReader& reader) override;
   std::vector<StateSize> StateSizes() const override { return state_.Sizes(); }
 
@@ -88,24 +101,63 @@ class Aggregate final : public Operator {
     std::string_view value;  // in the group's record or in the batch
   };
 
-  bool global() const { return options_.group_columns.empty(); }
+  bool global() const { return options_.group_columns.empty() && !options_.windows; }
+  bool assigned() const { return options_.windows && options_.windows->assigned; }
+  bool sessions() const { return assigned() && options_.windows->spec.function == WindowFunction::kSession; }
+  // Bytes of a key before the group columns.
+  size_t key_prefix() const { return assigned() && !sessions() ? sizeof(Micros) : 0; }
+  const char* GroupColumnsOf(Ref group) const { return state_.At(group)->payload() + plan_.fixed + key_prefix(); }
+
+  // --- windows
+  // A window has given its results when the watermark has reached its end, and takes no more rows `lateness` behind.
+  bool HasEnded(Micros end) const { return end <= watermark_; }
+  Micros ClosedUntil() const;
+  // Rows of a CUMULATE go into the first of their windows that is open; the groups of that one go on to the next.
+  bool CarriesOn() const;
+  Status AssignTimes(const Batch& batch, size_t& next);
+  void AssignGiven(const Batch& batch);
+  void AssignRow(uint32_t row, Micros time, Micros closed);
+  Status ProcessRows(const Batch& batch, Output& out);
+  Status ProcessSessions(const Batch& batch, Output& out);
+  void FindSessions(size_t row, Micros time);
+  uint32_t TouchSession(Ref session);
+  Result<uint32_t> TakeIntoSession(size_t row, Micros time);
+  void PrefixKeys();
+  void NewWindowPart(Ref ref, uint64_t column_hash, Micros start, Micros end);
+  Status CloseUntil(Micros watermark, Output& out);
+  Status EmitUntil(Micros watermark, Output& out);
+  void RelistGrown(std::vector<Ref>& groups);
+  Status EmitWindow(const std::vector<Ref>& groups, Output& out);
+  Status CarryOn(Ref group, Micros end);
+  uint64_t IndexHash(const WindowPart& part) const;
+  void Relink(Ref from, Ref to);
+  void DropGroup(Ref group);
+  Status MergeGroups(Ref& to, Ref from);
+  void MergeTexts(Ref& to, Ref from);
   Status EmitGlobal(Output& out);
   Status Begin(const Batch& batch);
   void FindGroups(const Batch& batch);
-  uint32_t Touch(uint64_t hash, std::string_view key);
+  uint32_t Touch(uint64_t hash, std::string_view key, size_t row);
+  uint32_t NoteTouched(Ref ref, uint64_t hash, uint32_t before);
+  uint32_t KeepBefore(Ref ref);
+  Ref NewGroup(std::string_view key);
   void SignRows(const Batch& batch);
   Status Update(const Batch& batch);
   void UpdateTexts(const Batch& batch, const Accumulator& accumulator);
   void StoreTexts();
+  Ref StoreTextsOf(Ref group, std::span<const Text> texts);
   std::string_view TextOf(const char* group, size_t key_size, const Accumulator& accumulator) const;
   Status Emit(Output& out);
   Status MakeResults(std::vector<std::shared_ptr<Column>>& columns);
   Status AppendCall(const Accumulator& accumulator, Column& out) const;
   void EmitRows(std::vector<std::shared_ptr<Column>>& columns, Output& out);
+  void ClearResults();
+  void AddResult(const char* group, uint32_t key_size, size_t touched, RowKind kind);
   void DropEmptyGroups();
   void SweepExpired();
   int64_t IndexBytes() const;
 
+  // restore.cc
   struct RestoredFile {
     std::vector<std::string> groups;
     std::vector<std::pair<uint8_t, std::string>> values;
@@ -113,6 +165,7 @@ class Aggregate final : public Operator {
     bool filter = false;
   };
   Status RestoreGroups(RestoredFile& file);
+  Ref RestoreGroup(std::string_view payload, size_t row);
   void RestoreValues(const RestoredFile& file);
 
   AggregateOptions options_;
@@ -122,6 +175,18 @@ class Aggregate final : public Operator {
   RowCodec key_codec_;
   uint64_t next_id_ = 1;
   uint64_t sweep_position_ = 0;
+
+  // --- windows
+  OpenWindows open_;
+  Micros watermark_ = kMinMicros;
+  Ref watermark_record_ = 0;
+  std::vector<uint32_t> selection_;  // rows of the batch that count, a row once for each of its windows
+  std::vector<Micros> ends_;         // of the window, by row
+  EncodedRows plain_keys_;           // without the window
+  std::vector<uint64_t> column_hashes_;  // the same
+  std::unique_ptr<SessionIndex> session_index_;
+  std::vector<Ref> sessions_;      // of the row
+  std::vector<uint32_t> part_of_;  // by touched session: the one that it has become a part of, or itself
 
   // --- the batch being processed
   std::vector<uint64_t> hashes_;

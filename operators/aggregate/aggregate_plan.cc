@@ -24,6 +24,7 @@ std::vector<KeyedState::Part> AggregateStateParts(const AggregateOptions& option
   for (const int argument : arguments) {
     parts.push_back({"values of " + (*options.input)[static_cast<size_t>(argument)].name});
   }
+  if (options.windows) parts.insert(parts.end(), {{"watermark"}, {"sessions", false}});
   return parts;
 }
 
@@ -40,13 +41,20 @@ AggregatePlan::AggregatePlan(const AggregateOptions& options, KeyedState* state)
       }
       made.value_set = static_cast<int>(i);
       made.counter = sets[i]->CounterFor(call.filter);
-      if (made.IsExtreme()) sets[i]->MakeOrdered();
+      // The values of a group are linked where they have to be found again: to go with their window, or into another group.
+      if (made.IsExtreme() || options.windows) sets[i]->MakeOrdered();
     }
     accumulators.push_back(std::move(made));
   }
   if (!sets.empty()) {
     id_offset = fixed;
     fixed += sizeof(uint64_t);
+  }
+  if (options.windows) {
+    window_offset = fixed;
+    fixed += sizeof(WindowPart);
+    watermark_part = static_cast<uint8_t>(sets.size() + 2);
+    session_part = static_cast<uint8_t>(sets.size() + 3);
   }
   for (Accumulator& accumulator : accumulators) {
     accumulator.offset = fixed;

@@ -3,27 +3,45 @@
 #include "operators/aggregate/aggregate_operator.h"
 
 namespace weir {
+namespace {
+
+constexpr Micros kMillisecond = 1000;  // window_time is that much before window_end
+
+}  // namespace
 
 // --- 4. Emit
 
-Status Aggregate::Emit(Output& out) {
+void Aggregate::ClearResults() {
   result_groups_.clear();
   result_key_sizes_.clear();
   result_touched_.clear();
   result_kinds_.clear();
-  const auto add = [&](const char* group, uint32_t key_size, size_t touched, RowKind kind) {
-    result_groups_.push_back(group);
-    result_key_sizes_.push_back(key_size);
-    result_touched_.push_back(static_cast<uint32_t>(touched));
-    result_kinds_.push_back(kind);
-  };
+}
+
+void Aggregate::AddResult(const char* group, uint32_t key_size, size_t touched, RowKind kind) {
+  result_groups_.push_back(group);
+  result_key_sizes_.push_back(key_size);
+  result_touched_.push_back(static_cast<uint32_t>(touched));
+  result_kinds_.push_back(kind);
+}
+
+Status Aggregate::Emit(Output& out) {
+  ClearResults();
   for (size_t t = 0; t < touched_.size(); ++t) {
     const Record& record = *state_.At(touched_[t].ref);
     const char* before = touched_[t].before == Touched::kNew ? nullptr : before_.data() + touched_[t].before;
     const bool was = before != nullptr && (global() || RowsOf(before) > 0);
-    const bool is = global() || RowsOf(record.payload()) > 0;
-    if (was) add(before, record.count, t, is ? RowKind::kUpdateBefore : RowKind::kDelete);
-    if (is) add(record.payload(), record.count, t, was ? RowKind::kUpdateAfter : RowKind::kInsert);
+    bool is = global() || RowsOf(record.payload()) > 0;
+    bool same_window = true;
+    if (options_.windows) {
+      const WindowPart now = open_.Load(record.payload());
+      is = is && HasEnded(now.end);
+      // A session that has grown is another one.
+      if (was) same_window = open_.Load(before).end == now.end && open_.Load(before).start == now.start;
+    }
+    const bool pair = was && is && same_window;
+    if (was) AddResult(before, record.count, t, pair ? RowKind::kUpdateBefore : RowKind::kDelete);
+    if (is) AddResult(record.payload(), record.count, t, pair ? RowKind::kUpdateAfter : RowKind::kInsert);
   }
   if (result_groups_.empty()) return {};
   std::vector<std::shared_ptr<Column>> columns;
@@ -61,13 +79,21 @@ Status Aggregate::MakeResults(std::vector<std::shared_ptr<Column>>& columns) {
   const size_t keys = options_.group_columns.size();
   std::vector<const char*> key_bytes;
   key_bytes.reserve(result_touched_.size());
-  for (const uint32_t t : result_touched_) key_bytes.push_back(state_.At(touched_[t].ref)->payload() + plan_.fixed);
+  for (const uint32_t t : result_touched_) key_bytes.push_back(GroupColumnsOf(touched_[t].ref));
   std::vector<Column*> targets;
   for (size_t i = 0; i < keys; ++i) targets.push_back(columns[i].get());
   key_codec_.Decode(key_bytes, targets);
-  for (size_t i = 0; i < plan_.accumulators.size(); ++i) {
-    WEIR_TRY(AppendCall(plan_.accumulators[i], *columns[keys + i]));
+  size_t column = keys;
+  if (assigned()) {
+    for (const char* group : result_groups_) {
+      const WindowPart part = open_.Load(group);
+      columns[column]->AppendInt(part.start);
+      columns[column + 1]->AppendInt(part.end);
+      columns[column + 2]->AppendInt(part.end - kMillisecond);
+    }
+    column += kWindowColumns;
   }
+  for (const Accumulator& accumulator : plan_.accumulators) WEIR_TRY(AppendCall(accumulator, *columns[column++]));
   return {};
 }
 
@@ -124,6 +150,11 @@ void Aggregate::DropEmptyGroups() {
     Record* record = state_.At(touched.ref);
     record->next = 0;
     if (global() || RowsOf(record->payload()) > 0) continue;
+    if (options_.windows) {
+      open_.Remove(touched.ref);
+      DropGroup(touched.ref);
+      continue;
+    }
     for (const auto& set : plan_.sets) {
       if (set->ordered()) set->Forget(LoadAt<uint64_t>(record->payload() + plan_.id_offset));
     }
@@ -141,7 +172,7 @@ Status Aggregate::EmitGlobal(Output& out) {
   touched_.clear();
   before_.clear();
   key_codec_.Encode(nothing, {}, keys_);
-  Touch(hashes_[0], keys_.row(0));
+  Touch(hashes_[0], keys_.row(0), 0);
   WEIR_TRY(Emit(out));
   DropEmptyGroups();
   return {};

@@ -19,7 +19,7 @@ void Aggregate::FindGroups(const Batch& batch) {
   for (size_t row = 0; row < rows; ++row) {
     if (row + kSlotDistance < rows) index_.PrefetchSlot(hashes_[row + kSlotDistance]);
     if (row + kRecordDistance < rows) index_.PrefetchRecord(hashes_[row + kRecordDistance]);
-    touched_of_row_[row] = Touch(hashes_[row], keys_.row(row));
+    touched_of_row_[row] = Touch(hashes_[row], keys_.row(row), row);
   }
   groups_.resize(rows);
   for (size_t row = 0; row < rows; ++row) groups_[row] = state_.At(touched_[touched_of_row_[row]].ref)->payload();
@@ -27,33 +27,56 @@ void Aggregate::FindGroups(const Batch& batch) {
 
 // The number of the group among those that the batch touches.  Record::next of a group is that number, from 1, while
 // the batch is processed.
-uint32_t Aggregate::Touch(uint64_t hash, std::string_view key) {
+uint32_t Aggregate::Touch(uint64_t hash, std::string_view key, size_t row) {
   Ref ref = index_.Find(hash, key);
   if (ref != 0 && state_.At(ref)->next != 0) return state_.At(ref)->next - 1;
-  Touched touched;
-  touched.hash = hash;
+  uint32_t before = Touched::kNew;
   if (ref == 0) {
-    ref = state_.Allocate(kGroupPart, plan_.fixed + key.size());
-    Record* record = state_.At(ref);
-    record->count = static_cast<uint32_t>(key.size());
-    std::memset(record->payload(), 0, plan_.fixed);
-    if (!plan_.sets.empty()) StoreAt(record->payload() + plan_.id_offset, next_id_++);
-    std::memcpy(record->payload() + plan_.fixed, key.data(), key.size());
+    ref = NewGroup(key);
     index_.Insert(hash, ref);
+    if (assigned()) {
+      NewWindowPart(ref, column_hashes_[row], options_.windows->spec.StartOf(ends_[row]), ends_[row]);
+    } else if (options_.windows) {
+      NewWindowPart(ref, hash, ends_[row], ends_[row]);
+    }
   } else {
     const Ref writable = state_.Writable(ref);
-    if (writable != ref) index_.Replace(hash, ref, writable);
+    if (writable != ref) {
+      index_.Replace(hash, ref, writable);
+      if (options_.windows) open_.Replace(writable);
+    }
     ref = writable;
-    const Record* record = state_.At(ref);
-    touched.before = static_cast<uint32_t>(before_.size());
-    before_.append(record->payload(), record->size);
-    before_.resize((before_.size() + 7) / 8 * 8);
+    before = KeepBefore(ref);
     state_.Touch(*state_.At(ref));
   }
-  touched.ref = ref;
-  touched_.push_back(touched);
+  return NoteTouched(ref, hash, before);
+}
+
+Ref Aggregate::NewGroup(std::string_view key) {
+  const Ref ref = state_.Allocate(kGroupPart, plan_.fixed + key.size());
+  Record* record = state_.At(ref);
+  record->next = 0;
+  record->count = static_cast<uint32_t>(key.size());
+  std::memset(record->payload(), 0, plan_.fixed);
+  if (!plan_.sets.empty()) StoreAt(record->payload() + plan_.id_offset, next_id_++);
+  std::memcpy(record->payload() + plan_.fixed, key.data(), key.size());
+  return ref;
+}
+
+uint32_t Aggregate::NoteTouched(Ref ref, uint64_t hash, uint32_t before) {
+  touched_.push_back({ref, hash, before});
   state_.At(ref)->next = static_cast<uint32_t>(touched_.size());
   return static_cast<uint32_t>(touched_.size() - 1);
+}
+
+// A window that has not ended has given no result that would have to be taken back.
+uint32_t Aggregate::KeepBefore(Ref ref) {
+  const Record* record = state_.At(ref);
+  if (options_.windows && !HasEnded(open_.PartOf(ref).end)) return Touched::kNew;
+  const auto before = static_cast<uint32_t>(before_.size());
+  before_.append(record->payload(), record->size);
+  before_.resize((before_.size() + 7) / 8 * 8);
+  return before;
 }
 
 // --- 2. Sign
@@ -122,35 +145,43 @@ void Aggregate::UpdateTexts(const Batch& batch, const Accumulator& accumulator) 
   }
 }
 
-// Groups whose texts have changed get a record of the new size.
 void Aggregate::StoreTexts() {
   const auto texts = static_cast<size_t>(plan_.texts);
   for (size_t t = 0; t < touched_.size(); ++t) {
     const std::span<const Text> of_group(texts_.data() + t * texts, texts);
     if (std::none_of(of_group.begin(), of_group.end(), [](const Text& text) { return text.changed; })) continue;
-    const Ref old_ref = touched_[t].ref;
-    const Record& from = *state_.At(old_ref);
-    const size_t head = plan_.fixed + from.count;
-    size_t size = head;
-    for (const Text& text : of_group) size += text.value.size();
-    const Ref ref = state_.Allocate(kGroupPart, size);
-    Record& to = *state_.At(ref);
-    to.next = from.next;
-    to.count = from.count;
-    std::memcpy(to.payload(), from.payload(), head);
-    size_t at = head;
-    for (const Accumulator& accumulator : plan_.accumulators) {
-      if (accumulator.form != Accumulator::Form::kExtremeText) continue;
-      const Text& text = of_group[static_cast<size_t>(accumulator.text)];
-      std::copy(text.value.begin(), text.value.end(), to.payload() + at);
-      at += text.value.size();
-      StoreAt(to.payload() + accumulator.offset, static_cast<uint32_t>(text.value.size()));
-      StoreAt(to.payload() + accumulator.offset + sizeof(uint32_t), uint32_t{text.present});
-    }
-    index_.Replace(touched_[t].hash, old_ref, ref);
-    state_.Free(old_ref);
-    touched_[t].ref = ref;
+    touched_[t].ref = StoreTextsOf(touched_[t].ref, of_group);
   }
+}
+
+// A group whose texts have changed gets a record of the new size.
+Ref Aggregate::StoreTextsOf(Ref group, std::span<const Text> texts) {
+  const Record& from = *state_.At(group);
+  const size_t head = plan_.fixed + from.count;
+  size_t size = head;
+  for (const Text& text : texts) size += text.value.size();
+  const Ref ref = state_.Allocate(kGroupPart, size);
+  Record& to = *state_.At(ref);
+  to.next = from.next;
+  to.count = from.count;
+  std::memcpy(to.payload(), from.payload(), head);
+  size_t at = head;
+  for (const Accumulator& accumulator : plan_.accumulators) {
+    if (accumulator.form != Accumulator::Form::kExtremeText) continue;
+    const Text& text = texts[static_cast<size_t>(accumulator.text)];
+    std::copy(text.value.begin(), text.value.end(), to.payload() + at);
+    at += text.value.size();
+    StoreAt(to.payload() + accumulator.offset, static_cast<uint32_t>(text.value.size()));
+    StoreAt(to.payload() + accumulator.offset + sizeof(uint32_t), uint32_t{text.present});
+  }
+  if (options_.windows) {
+    Relink(group, ref);
+  } else {
+    const Touched& touched = touched_[to.next - 1];
+    index_.Replace(touched.hash, group, ref);
+  }
+  state_.Free(group);
+  return ref;
 }
 
 }  // namespace weir

@@ -305,6 +305,45 @@ void ValueSet::Forget(uint64_t group_id) {
   if (!sorted_.empty()) sorted_.erase(group_id);
 }
 
+void ValueSet::DropGroup(char* group) {
+  Forget(LoadAt<uint64_t>(group + id_offset_));
+  for (Ref ref = LoadList(group).head; ref != 0;) {
+    const Record* record = state_->At(ref);
+    const Ref next = record->next;
+    index_->Erase(HashOf(index_->KeyOf(*record)), ref);
+    state_->Free(ref);
+    ref = next;
+  }
+  ClearList(group);
+}
+
+Status ValueSet::MoveValues(char* to, char* from) {
+  std::vector<Ref> values;
+  for (Ref ref = LoadList(from).head; ref != 0; ref = state_->At(ref)->next) values.push_back(ref);
+  if (values.empty()) return {};
+  Column column(type_);
+  Append(values, column);
+  std::string key(to + id_offset_, sizeof(uint64_t));
+  for (size_t i = 0; i < values.size(); ++i) {
+    key.resize(sizeof(uint64_t));
+    key += index_->KeyOf(*state_->At(values[i])).substr(sizeof(uint64_t));
+    const uint64_t hash = HashOf(key);
+    Ref ref = index_->Find(hash, key);
+    ref = ref == 0 ? Add(to, hash, key) : Writable(to, hash, ref);
+    for (size_t k = 0; k < filters_.size(); ++k) {
+      const uint32_t more = CountsOf(state_->At(values[i]))[k];
+      uint32_t& count = CountsOf(state_->At(ref))[k];
+      if (more == 0 || (!retracts_ && count > 0)) continue;
+      const bool appears = count == 0;
+      if (more > UINT32_MAX - count) return DataError("a group holds one value more than 4294967295 times");
+      count += more;
+      if (appears) WEIR_TRY(Appeared(to, ref, static_cast<int>(k), column, i));
+    }
+  }
+  DropGroup(from);
+  return {};
+}
+
 void ValueSet::FreeGarbage() {
   for (const Ref ref : garbage_) state_->Free(ref);
   garbage_.clear();

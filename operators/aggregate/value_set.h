@@ -68,6 +68,12 @@ class ValueSet {
   void Forget(uint64_t group_id);
   void FreeGarbage();
 
+  // --- groups of windows; only of ordered sets
+  // The group goes: its values with it.
+  void DropGroup(char* group);
+  // The values of `from` become values of `to`, which tells the accumulators of `to`; `from` has none afterwards.
+  Status MoveValues(char* to, char* from);
+
   int64_t index_bytes() const { return index_->bytes(); }
 
  private:

@@ -31,9 +31,15 @@ struct AstExpression {
     kOperator,  // text: the name MakeCall knows; arguments
     kFunction,  // text: lower-case name; arguments, or star; may be an aggregate
     kCast,      // arguments[0] to `type`
-    kSubquery,  // subquery_kind, select; kIn: arguments are the values on the left
+    kSubquery,  // subquery_kind, select; kIn, kAny, kAll: arguments are the values on the left
   };
-  enum class SubqueryKind { kExists, kIn, kScalar };
+  enum class SubqueryKind {
+    kExists,
+    kIn,      // = ANY
+    kAny,     // text: the comparison
+    kAll,     // text: the comparison
+    kScalar,
+  };
 
   Kind kind = Kind::kNull;
   size_t at = 0;
@@ -58,15 +64,18 @@ using AstTablePtr = std::shared_ptr<const AstTable>;
 
 // An item of FROM.
 struct AstTable {
-  enum class Kind { kName, kSubquery, kJoin };
+  enum class Kind { kName, kSubquery, kJoin, kFunction };
   enum class Join { kInner, kLeft, kRight, kFull };
 
   Kind kind = Kind::kName;
   size_t at = 0;     // kJoin: of the word JOIN
-  std::string name;  // kName
+  std::string name;  // kName; kFunction: lower-case, of the function
   std::string alias;
   std::vector<std::string> column_aliases;
-  AstSelectPtr select;  // kSubquery
+  AstSelectPtr select;                      // kSubquery
+  std::vector<AstExpressionPtr> arguments;  // kFunction
+  bool ordinality = false;                  // kFunction: WITH ORDINALITY
+  bool lateral = false;                     // the word LATERAL was written; functions see the tables before them anyway
   // kJoin
   Join join = Join::kInner;
   AstTablePtr left;
@@ -94,9 +103,10 @@ struct AstCte {
 struct AstSelect {
   size_t at = 0;
   std::vector<AstCte> ctes;
-  // UNION of two; otherwise a plain SELECT.
-  bool is_union = false;
-  bool union_all = false;
+  enum class SetOperation { kNone, kUnion, kIntersect, kExcept };
+  // Of `left` and `right`; kNone: a plain SELECT.
+  SetOperation set_operation = SetOperation::kNone;
+  bool all = false;  // of the set operation
   AstSelectPtr left;
   AstSelectPtr right;
 

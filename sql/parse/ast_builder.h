@@ -57,17 +57,21 @@ class AstBuilder {
   AstStatement BuildInsert(const Json& node);
   AstStatement BuildView(const Json& node);
   AstSelectPtr BuildSelect(const Json& node);
-  AstSelectPtr BuildUnion(NodeFields& fields, const Json& node, std::shared_ptr<AstSelect> select);
+  AstSelectPtr BuildSetOperation(NodeFields& fields, const Json& node, const std::string& operation,
+                                 std::shared_ptr<AstSelect> select);
   void BuildCtes(const Json& with, size_t at, std::vector<AstCte>& ctes);
   void BuildItems(NodeFields& fields, AstSelect& select);
   void BuildDistinct(NodeFields& fields, AstSelect& select, AstOrdering& ordering);
   void BuildGroupBy(NodeFields& fields, size_t at, AstSelect& select);
   void RefuseSelectClauses(NodeFields& fields, const Json& node, size_t at);
+  // build_from.cc
   AstTablePtr BuildTable(const Json& wrapped);
   AstTablePtr BuildNamedTable(const Json& node);
   AstTablePtr BuildSubqueryTable(const Json& node);
   AstTablePtr BuildJoin(const Json& node);
   void BuildAlias(NodeFields& fields, AstTable& table);
+  // build_function_table.cc
+  AstTablePtr BuildFunctionTable(const Json& node);
 
   // build_window.cc
   // ORDER BY, LIMIT, OFFSET, FETCH and WINDOW.

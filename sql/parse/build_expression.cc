@@ -391,8 +391,14 @@ AstExpressionPtr AstBuilder::BuildSubquery(const Json& node) {
   } else if (kind == "EXPR_SUBLINK") {
     subquery->subquery_kind = AstExpression::SubqueryKind::kScalar;
   } else if (kind == "ALL_SUBLINK" || kind == "ANY_SUBLINK") {
-    return Refuse(
-        at, "ANY and ALL over a subquery are not supported; write EXISTS or NOT EXISTS with the comparison inside");
+    static const std::set<std::string> comparisons = {"=", "<>", "<", "<=", ">", ">="};
+    const std::string name = operators.empty() ? "=" : operators[0];
+    if (comparisons.count(name) == 0) {
+      return Refuse(at, "ANY and ALL over a subquery are supported with a comparison, and " + name + " is none");
+    }
+    subquery->subquery_kind =
+        kind == "ALL_SUBLINK" ? AstExpression::SubqueryKind::kAll : AstExpression::SubqueryKind::kAny;
+    subquery->text = name;
   } else {
     return Refuse(at, "this kind of subquery is not supported (" + kind + ")");
   }

@@ -1,4 +1,4 @@
-// Statements, SELECT and FROM.
+// Statements and SELECT.
 
 #include "sql/parse/ast_builder.h"
 
@@ -180,17 +180,8 @@ AstSelectPtr AstBuilder::BuildSelect(const Json& node) {
     if (const Json* having = fields.Take("havingClause")) select->having = BuildExpression(*having);
     RefuseUnread(fields, "SELECT", select->at);
     result = select;
-  } else if (operation == "SETOP_UNION") {
-    result = BuildUnion(fields, node, select);
   } else {
-    const bool intersect = operation == "SETOP_INTERSECT";
-    const Json* right = fields.Take("rarg");
-    const size_t until = right == nullptr ? select->at : LocationOf(*right);
-    Refuse(
-        source_.FindLastKeyword(intersect ? "intersect" : "except", 0, until, select->at),
-        intersect
-            ? "INTERSECT is not supported yet; write SELECT DISTINCT ... WHERE EXISTS (SELECT 1 FROM ... WHERE ...)"
-            : "EXCEPT is not supported yet; write SELECT DISTINCT ... WHERE NOT EXISTS (SELECT 1 FROM ... WHERE ...)");
+    result = BuildSetOperation(fields, node, operation, select);
   }
   if (HasAny(ordering) && result != nullptr) {
     select->ordering = std::make_shared<AstOrdering>(std::move(ordering));
@@ -199,16 +190,30 @@ AstSelectPtr AstBuilder::BuildSelect(const Json& node) {
   return result;
 }
 
-AstSelectPtr AstBuilder::BuildUnion(NodeFields& fields, const Json& node, std::shared_ptr<AstSelect> select) {
-  select->is_union = true;
-  select->union_all = fields.TakeFlag("all");
+AstSelectPtr AstBuilder::BuildSetOperation(NodeFields& fields, const Json& node, const std::string& operation,
+                                           std::shared_ptr<AstSelect> select) {
+  const char* word = "UNION";
+  const char* keyword = "union";
+  select->set_operation = AstSelect::SetOperation::kUnion;
+  if (operation == "SETOP_INTERSECT") {
+    word = "INTERSECT";
+    keyword = "intersect";
+    select->set_operation = AstSelect::SetOperation::kIntersect;
+  } else if (operation == "SETOP_EXCEPT") {
+    word = "EXCEPT";
+    keyword = "except";
+    select->set_operation = AstSelect::SetOperation::kExcept;
+  }
+  select->all = fields.TakeFlag("all");
   const Json* left = fields.Take("larg");
   const Json* right = fields.Take("rarg");
-  RefuseUnread(fields, "UNION", LocationOf(node));
-  if (left == nullptr || right == nullptr) return Refuse(select->at, "this form of UNION is not supported");
+  RefuseUnread(fields, word, LocationOf(node));
+  if (left == nullptr || right == nullptr) {
+    return Refuse(select->at, std::string("this form of ") + word + " is not supported");
+  }
   select->left = BuildSelect(*left);
   select->right = BuildSelect(*right);
-  select->at = source_.FindLastKeyword("union", 0, LocationOf(*right), select->at);
+  select->at = source_.FindLastKeyword(keyword, 0, LocationOf(*right), select->at);
   return select;
 }
 
@@ -274,112 +279,6 @@ void AstBuilder::RefuseSelectClauses(NodeFields& fields, const Json& node, size_
            "FOR UPDATE and other row locks are not supported: nothing is locked in a stream");
   }
   if (fields.Take("intoClause")) Refuse(at, "SELECT INTO is not supported; write INSERT INTO sink SELECT ...");
-}
-
-AstTablePtr AstBuilder::BuildTable(const Json& wrapped) {
-  if (depth_ >= kMaxDepth) return RefuseDepth(wrapped, "the query is nested too deeply");
-  ++depth_;
-  const NamedNode node = Unwrap(wrapped);
-  AstTablePtr table;
-  if (node.name == "RangeVar") {
-    table = BuildNamedTable(*node.fields);
-  } else if (node.name == "RangeSubselect") {
-    table = BuildSubqueryTable(*node.fields);
-  } else if (node.name == "JoinExpr") {
-    table = BuildJoin(*node.fields);
-  } else if (node.name == "RangeTableSample") {
-    Refuse(LocationOf(*node.fields),
-           "TABLESAMPLE is not supported; filter with WHERE, for example on a hash of the key");
-  } else if (node.name == "RangeFunction") {
-    const bool ordinality = node.fields->contains("ordinality");
-    Refuse(LocationOf(*node.fields),
-           ordinality
-               ? "WITH ORDINALITY and functions in FROM are not supported"
-               : "functions in FROM are not supported yet, among them the window functions TUMBLE, HOP, CUMULATE and "
-                 "SESSION; group by date_trunc or by an expression over the time column");
-  } else {
-    Refuse(LocationOf(wrapped), "this form of FROM is not supported (" + node.name + ")");
-  }
-  --depth_;
-  return table;
-}
-
-void AstBuilder::BuildAlias(NodeFields& fields, AstTable& table) {
-  const Json* alias = fields.Take("alias");
-  if (alias == nullptr) return;
-  NodeFields alias_fields(*alias);
-  table.alias = alias_fields.TakeText("aliasname");
-  table.column_aliases = StringsOf(alias_fields.TakeList("colnames"));
-  RefuseUnread(alias_fields, "an alias", table.at);
-}
-
-AstTablePtr AstBuilder::BuildNamedTable(const Json& node) {
-  auto table = std::make_shared<AstTable>();
-  NodeFields fields(node);
-  table->at = LocationOf(node);
-  table->name = fields.TakeText("relname");
-  table->alias = table->name;
-  if (fields.Take("schemaname") || fields.Take("catalogname")) {
-    return Refuse(table->at, "a table's name has no schema; quote a name that contains a point: \"a.b\"");
-  }
-  if (!fields.TakeFlag("inh")) Refuse(table->at, "FROM ONLY is not supported");
-  fields.Take("relpersistence"), fields.Take("location");
-  BuildAlias(fields, *table);
-  RefuseUnread(fields, "FROM", table->at);
-  return table;
-}
-
-AstTablePtr AstBuilder::BuildSubqueryTable(const Json& node) {
-  auto table = std::make_shared<AstTable>();
-  NodeFields fields(node);
-  table->kind = AstTable::Kind::kSubquery;
-  table->at = LocationOf(node);
-  if (fields.TakeFlag("lateral")) {
-    return Refuse(source_.FindLastKeyword("lateral", 0, table->at, table->at),
-                  "LATERAL is not supported; write a join with its condition in ON");
-  }
-  const Json* subquery = fields.Take("subquery");
-  BuildAlias(fields, *table);
-  RefuseUnread(fields, "a subquery", table->at);
-  if (subquery != nullptr) table->select = BuildSelect(*Unwrap(*subquery).fields);
-  if (table->select == nullptr) return nullptr;
-  if (table->alias.empty()) return Refuse(table->at, "a subquery in FROM needs an alias: FROM (SELECT ...) AS name");
-  return table;
-}
-
-AstTablePtr AstBuilder::BuildJoin(const Json& node) {
-  auto table = std::make_shared<AstTable>();
-  NodeFields fields(node);
-  table->kind = AstTable::Kind::kJoin;
-  const Json* left = fields.Take("larg");
-  const Json* right = fields.Take("rarg");
-  const size_t right_at = right == nullptr ? LocationOf(node) : LocationOf(*right);
-  const size_t left_end = left == nullptr ? 0 : LastLocationOf(*left);
-  table->at = source_.FindKeyword("join", left_end, right_at, right_at);
-  const std::string type = fields.TakeText("jointype");
-  if (type == "JOIN_INNER") {
-    table->join = AstTable::Join::kInner;
-  } else if (type == "JOIN_LEFT") {
-    table->join = AstTable::Join::kLeft;
-  } else if (type == "JOIN_RIGHT") {
-    table->join = AstTable::Join::kRight;
-  } else if (type == "JOIN_FULL") {
-    table->join = AstTable::Join::kFull;
-  } else {
-    return Refuse(table->at, "this kind of join is not supported (" + type + ")");
-  }
-  table->natural = fields.TakeFlag("isNatural");
-  table->using_columns = StringsOf(fields.TakeList("usingClause"));
-  if (fields.Take("join_using_alias")) Refuse(table->at, "an alias behind USING (...) is not supported");
-  if (const Json* on = fields.Take("quals")) table->on = BuildExpression(*on);
-  if (fields.Take("alias"))
-    Refuse(table->at, "an alias of a whole join is not supported; write a subquery: (SELECT ...) AS name");
-  fields.Take("rtindex");
-  RefuseUnread(fields, "JOIN", table->at);
-  if (left == nullptr || right == nullptr) return nullptr;
-  table->left = BuildTable(*left);
-  table->right = BuildTable(*right);
-  return table->left == nullptr || table->right == nullptr ? nullptr : table;
 }
 
 }  // namespace weir

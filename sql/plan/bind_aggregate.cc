@@ -132,6 +132,7 @@ ExpressionPtr Binder::BindAggregate(const AstExpression& call, ExpressionContext
   ExpressionContext inside = context;
   inside.grouping = nullptr;
   inside.windows = nullptr;
+  inside.outer_allowed = false;
   inside.place = "an aggregate";
   if (call.star) {
     if (*function != AggregateFunction::kCount) return Fail(call.at, "* is allowed only in COUNT(*)");
@@ -192,8 +193,8 @@ AstExpressionPtr Binder::GroupTarget(const AstExpressionPtr& key, const std::vec
   return found == nullptr ? key : found;
 }
 
-bool Binder::BindGroupKeys(const AstSelect& select, const std::vector<AstSelectItem>& items, const BoundTable& from,
-                           Grouping& grouping) {
+bool Binder::BindGroupKeys(const AstSelect& select, const std::vector<AstSelectItem>& items, BoundTable& from,
+                           const CteScope* ctes, SubqueryValues& row_values, Grouping& grouping) {
   bool complete = true;
   for (const AstExpressionPtr& written : select.group_by) {
     const AstExpressionPtr target = GroupTarget(written, items, from);
@@ -204,7 +205,9 @@ bool Binder::BindGroupKeys(const AstSelect& select, const std::vector<AstSelectI
     ExpressionContext context;
     context.table = &from;
     context.place = "GROUP BY";
-    ExpressionPtr key = BindExpression(*target, context);
+    context.subqueries = &row_values;
+    const bool joined = BindSubqueries(*target, from, ctes, context, row_values);
+    ExpressionPtr key = joined ? BindExpression(*target, context) : nullptr;
     if (key == nullptr) {
       complete = false;
       continue;
@@ -267,53 +270,111 @@ PlanPtr Binder::PlanGrouping(const Grouping& grouping, PlanPtr input) {
   return NewAggregate(std::move(project), Iota(static_cast<size_t>(keys)), std::move(calls));
 }
 
-namespace {
-
-int CountAggregates(const AstExpression& expression) {
-  const bool aggregate = expression.kind == Kind::kFunction && expression.over == nullptr && IsAggregateName(expression.text);
-  int count = aggregate ? 1 : 0;
-  ForEachPart(expression, [&](const AstExpression& part) { count += CountAggregates(part); });
-  return count;
+// Notes the aggregate calls in an expression.  Subqueries in their arguments are joined to the rows of FROM.
+bool Binder::BindAggregateCalls(const AstExpression& expression, BoundTable& from, const CteScope* ctes,
+                                SubqueryValues& row_values, Grouping& grouping, const std::string& place) {
+  ExpressionContext context;
+  context.table = &from;
+  context.place = "an aggregate";
+  context.subqueries = &row_values;
+  bool complete = true;
+  if (expression.kind != Kind::kFunction || expression.over != nullptr || !IsAggregateName(expression.text)) {
+    ForEachPart(expression, [&](const AstExpression& part) {
+      complete = BindAggregateCalls(part, from, ctes, row_values, grouping, place) && complete;
+    });
+    return complete;
+  }
+  for (const AstExpressionPtr& argument : expression.arguments) {
+    complete = BindSubqueries(*argument, from, ctes, context, row_values) && complete;
+  }
+  if (expression.filter != nullptr) {
+    complete = BindSubqueries(*expression.filter, from, ctes, context, row_values) && complete;
+  }
+  if (!complete) return false;
+  context.place = place;
+  context.grouping = &grouping;
+  return BindAggregate(expression, context) != nullptr;
 }
 
-}  // namespace
+// The columns of the groups that can be named.
+static BoundTable Groups(PlanPtr plan, const Grouping& grouping, const BoundTable& from) {
+  BoundTable groups;
+  groups.scope.tables = from.scope.tables;
+  for (ScopeColumn column : from.scope.columns) {
+    for (size_t i = 0; i < grouping.keys.size(); ++i) {
+      if (grouping.keys[i]->ColumnIndex() != column.index) continue;
+      column.index = static_cast<int>(i);
+      groups.scope.columns.push_back(column);
+      break;
+    }
+  }
+  groups.plan = std::move(plan);
+  return groups;
+}
 
-PlanPtr Binder::BindGrouped(const AstSelect& select, const std::vector<AstSelectItem>& items, const BoundTable& from) {
-  Grouping grouping;
-  bool complete = BindGroupKeys(select, items, from, grouping);
+bool Binder::BindGroupedRows(const AstSelect& select, const std::vector<AstSelectItem>& items, BoundTable& from,
+                             const BoundTable* outer, const CteScope* ctes, SubqueryValues& row_values,
+                             Grouping& grouping, GroupedRows& rows) {
+  bool complete = true;
+  for (const AstSelectItem& item : items) {
+    complete = BindAggregateCalls(*item.expression, from, ctes, row_values, grouping, "SELECT") && complete;
+  }
+  if (select.having != nullptr) {
+    complete = BindAggregateCalls(*select.having, from, ctes, row_values, grouping, "HAVING") && complete;
+  }
+  if (!complete) return false;
+  BoundTable groups = Groups(PlanGrouping(grouping, from.plan), grouping, from);
   ExpressionContext context;
   context.table = &from;
   context.grouping = &grouping;
-  if (!complete) return nullptr;
-  // Window functions see the groups; their columns lie behind those of all aggregates that there can be.
-  WindowBinding windows;
-  windows.ordering = select.ordering.get();
-  windows.first_column = static_cast<int>(grouping.keys.size());
-  for (const AstSelectItem& item : items) windows.first_column += CountAggregates(*item.expression);
-  if (select.having != nullptr) windows.first_column += CountAggregates(*select.having);
-  std::vector<ExpressionPtr> outputs;
+  context.subqueries = &row_values;
+  context.place = "SELECT";
+  grouping.subqueries = row_values;  // what is joined below the groups is not joined again
+  for (const AstSelectItem& item : items) {
+    complete = BindSubqueries(*item.expression, groups, ctes, context, grouping.subqueries) && complete;
+  }
+  context.place = "HAVING";
+  if (select.having != nullptr) {
+    complete = BindSubqueries(*select.having, groups, ctes, context, grouping.subqueries) && complete;
+  }
+  for (const auto& [subquery, value] : row_values) grouping.subqueries.erase(subquery);
+  if (!complete) return false;
+  // Window functions see the groups.
+  rows.windows = {select.ordering.get(), static_cast<int>(groups.plan->schema->size()), {}};
+  context.outer = outer;
+  context.outer_allowed = outer != nullptr;
+  context.outer_base = static_cast<int>(groups.plan->schema->size());
   for (const AstSelectItem& item : items) {
     context.place = "SELECT";
-    context.windows = &windows;
-    outputs.push_back(BindExpression(*item.expression, context));
-    complete = complete && outputs.back() != nullptr;
+    context.windows = &rows.windows;
+    rows.outputs.push_back(BindExpression(*item.expression, context));
+    complete = complete && rows.outputs.back() != nullptr;
   }
-  ExpressionPtr having;
   if (select.having != nullptr) {
     context.place = "HAVING";
     context.windows = nullptr;
-    having = BindCondition(*select.having, context);
-    complete = complete && having != nullptr;
+    rows.having = BindCondition(*select.having, context);
+    complete = complete && rows.having != nullptr;
   }
-  if (!complete) return nullptr;
-  PlanPtr plan = PlanGrouping(grouping, from.plan);
-  if (having != nullptr) plan = NewFilter(std::move(plan), std::move(having));
-  if (!windows.calls.empty()) {
+  rows.plan = groups.plan;
+  return complete;
+}
+
+PlanPtr Binder::BindGrouped(const AstSelect& select, const std::vector<AstSelectItem>& items, BoundTable& from,
+                            const CteScope* ctes) {
+  Grouping grouping;
+  SubqueryValues row_values;
+  if (!BindGroupKeys(select, items, from, ctes, row_values, grouping)) return nullptr;
+  GroupedRows rows;
+  if (!BindGroupedRows(select, items, from, nullptr, ctes, row_values, grouping, rows)) return nullptr;
+  PlanPtr plan = rows.plan;
+  if (rows.having != nullptr) plan = NewFilter(std::move(plan), std::move(rows.having));
+  if (!rows.windows.calls.empty()) {
     std::vector<int> mapping;
-    plan = PlanWindows(windows, std::move(plan), mapping);
-    for (ExpressionPtr& output : outputs) output = output->Remap(mapping);
+    plan = PlanWindows(rows.windows, std::move(plan), mapping);
+    for (ExpressionPtr& output : rows.outputs) output = output->Remap(mapping);
   }
-  return NewProject(std::move(plan), std::move(outputs), ItemNames(items));
+  return NewProject(std::move(plan), std::move(rows.outputs), ItemNames(items));
 }
 
 }  // namespace weir

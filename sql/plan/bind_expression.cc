@@ -85,7 +85,7 @@ ExpressionPtr Binder::BindExpression(const AstExpression& expression, Expression
 
 // In a grouped SELECT an expression that equals a group key is that key's column.
 ExpressionPtr Binder::AsGroupKey(const AstExpression& expression, ExpressionContext& context) {
-  if (expression.kind == Kind::kSubquery || ContainsAggregate(expression) || ContainsWindow(expression)) return nullptr;
+  if (ContainsAggregate(expression) || ContainsWindow(expression)) return nullptr;
   const bool was_silent = std::exchange(silent_, true);
   ExpressionContext plain = context;
   plain.grouping = nullptr;
@@ -120,13 +120,12 @@ ExpressionPtr Binder::BindParts(const AstExpression& expression, ExpressionConte
     case Kind::kSubquery:
       break;
   }
-  if (expression.subquery_kind == AstExpression::SubqueryKind::kScalar) {
-    return Fail(
-        expression.at,
-        "a subquery as a value is not supported yet; write a LEFT JOIN with the subquery, grouped by the join's key");
+  const SubqueryValues* values = context.grouping != nullptr ? &context.grouping->subqueries : context.subqueries;
+  if (values != nullptr) {
+    if (const auto found = values->find(&expression); found != values->end()) return found->second;
   }
-  return Fail(expression.at,
-              "EXISTS and IN (SELECT ...) are supported only in WHERE, alone or joined to others by AND");
+  return Fail(expression.at, "a subquery is not supported in " + context.place +
+                                 "; join it in FROM, where its columns have names");
 }
 
 ExpressionPtr Binder::BindNumber(const AstExpression& expression) {
@@ -193,10 +192,12 @@ ExpressionPtr Binder::BindColumn(const AstExpression& expression, ExpressionCont
     if (level == context.outer) {
       if (!context.outer_allowed) {
         return Fail(expression.at, candidates[0] +
-                                       " belongs to the outer query: a subquery may use it only in its WHERE, and "
-                                       "not with GROUP BY, DISTINCT or UNION");
+                                       " belongs to the outer query: a subquery may use it only in its items, its "
+                                       "WHERE and its HAVING, and not in aggregates, UNION or FROM");
       }
-      return MakeColumn(static_cast<int>(context.table->plan->schema->size()) + found->index, type);
+      const int base =
+          context.outer_base >= 0 ? context.outer_base : static_cast<int>(context.table->plan->schema->size());
+      return MakeColumn(base + found->index, type);
     }
     if (context.grouping != nullptr) {
       return Fail(expression.at,
@@ -210,6 +211,15 @@ ExpressionPtr Binder::BindColumn(const AstExpression& expression, ExpressionCont
 
 void Binder::ReportUnknownColumn(const AstExpression& expression, const ExpressionContext& context) {
   const std::string& name = expression.names.back();
+  for (const BoundTable* outer : outers_) {
+    std::shared_ptr<const ScopeIndex> index;
+    if (outer == context.table || outer == context.outer || ColumnsNamed(expression, *outer, index).empty()) continue;
+    const std::string qualified = expression.names.size() == 2 ? QuotedIfNeeded(expression.names[0]) + "." : "";
+    Fail(expression.at, qualified + QuotedIfNeeded(name) +
+                            " belongs to an outer query: a subquery may use it only in its items, its WHERE and its "
+                            "HAVING, and only of the query right around it");
+    return;
+  }
   std::vector<std::string> tables;
   std::vector<std::string> names;
   for (const BoundTable* level : {context.table, context.outer}) {

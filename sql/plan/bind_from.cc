@@ -1,4 +1,4 @@
-// FROM: tables, views, subqueries and joins.
+// FROM: tables, views, subqueries and joins.  What sees the tables before it is in bind_lateral.cc.
 
 #include <algorithm>
 
@@ -23,17 +23,6 @@ int FindVisible(const Scope& scope, const std::string& name) {
   return found;
 }
 
-// The columns of both sides, those of the right behind those of the left.
-Scope Joined(const Scope& left, const Scope& right, size_t left_width) {
-  Scope scope = left;
-  scope.tables.insert(scope.tables.end(), right.tables.begin(), right.tables.end());
-  for (ScopeColumn column : right.columns) {
-    column.index += static_cast<int>(left_width);
-    scope.columns.push_back(std::move(column));
-  }
-  return scope;
-}
-
 JoinType TypeOf(AstTable::Join join) {
   switch (join) {
     case AstTable::Join::kInner:
@@ -48,21 +37,37 @@ JoinType TypeOf(AstTable::Join join) {
   return JoinType::kInner;
 }
 
+// The item begins with one that sees the tables before it: `FROM t, unnest(t.tags) AS x JOIN u ON ...`.
+bool BeginsLateral(const AstTable& table) {
+  return table.kind == AstTable::Kind::kJoin ? BeginsLateral(*table.left) : Binder::IsLateral(table);
+}
+
 }  // namespace
+
+Scope JoinScopes(const Scope& left, const Scope& right, size_t left_width) {
+  Scope scope = left;
+  scope.tables.insert(scope.tables.end(), right.tables.begin(), right.tables.end());
+  for (ScopeColumn column : right.columns) {
+    column.index += static_cast<int>(left_width);
+    scope.columns.push_back(std::move(column));
+  }
+  return scope;
+}
 
 std::optional<BoundTable> Binder::BindFrom(const AstSelect& select, const CteScope* ctes) {
   if (select.from.empty()) return BoundTable{NewOneRow(), {}};
   std::optional<BoundTable> result;
   bool complete = true;
   for (const AstTablePtr& item : select.from) {
-    std::optional<BoundTable> table = BindTable(*item, ctes);
+    const bool lateral = BeginsLateral(*item);
+    std::optional<BoundTable> table = BindTable(*item, ctes, lateral && result ? &*result : nullptr);
     if (!table) {
       complete = false;
-    } else if (!result) {
+    } else if (!result || lateral) {  // a lateral item has joined itself to what stands before it
       result = std::move(table);
     } else {
       if (!CheckTableNames(result->scope, table->scope, item->at)) return std::nullopt;
-      Scope scope = Joined(result->scope, table->scope, result->plan->schema->size());
+      Scope scope = JoinScopes(result->scope, table->scope, result->plan->schema->size());
       PlanPtr join = PlaceJoin(NewJoin(result->plan, table->plan, JoinType::kInner, nullptr), item->at);
       result = BoundTable{std::move(join), std::move(scope)};
     }
@@ -88,7 +93,7 @@ PlanPtr Binder::PlaceJoin(PlanPtr join, size_t at) {
   return join;
 }
 
-std::optional<BoundTable> Binder::BindTable(const AstTable& table, const CteScope* ctes) {
+std::optional<BoundTable> Binder::BindTable(const AstTable& table, const CteScope* ctes, const BoundTable* before) {
   if (++bound_tables_ > kMaxTables) {
     Fail(table.at, "the query reads more than " + std::to_string(kMaxTables) + " tables once its views are filled in");
     return std::nullopt;
@@ -97,10 +102,15 @@ std::optional<BoundTable> Binder::BindTable(const AstTable& table, const CteScop
     case AstTable::Kind::kName:
       return BindNamed(table, ctes);
     case AstTable::Kind::kJoin:
-      return BindJoin(table, ctes);
+      return BindJoin(table, ctes, before);
+    case AstTable::Kind::kFunction:
     case AstTable::Kind::kSubquery:
       break;
   }
+  if (IsLateral(table)) {
+    return BindLateral(before == nullptr ? BoundTable{NewOneRow(), {}} : *before, table, JoinType::kInner, nullptr, ctes);
+  }
+  if (table.kind == AstTable::Kind::kFunction) return BindFunctionTable(table, ctes);
   PlanPtr plan = BindSelect(*table.select, ctes, nullptr, /*keep_nulls=*/false);
   if (plan == nullptr) return std::nullopt;
   return WithAlias(std::move(plan), table);
@@ -172,22 +182,13 @@ PlanPtr Binder::BindView(const View& view) {
   return plan;
 }
 
-std::optional<BoundTable> Binder::BindJoin(const AstTable& table, const CteScope* ctes) {
-  std::optional<BoundTable> left = BindTable(*table.left, ctes);
-  std::optional<BoundTable> right = BindTable(*table.right, ctes);
+std::optional<BoundTable> Binder::BindJoin(const AstTable& table, const CteScope* ctes, const BoundTable* before) {
+  std::optional<BoundTable> left = BindTable(*table.left, ctes, before);
+  if (IsLateral(*table.right)) return left ? BindLateralJoin(std::move(*left), table, ctes) : std::nullopt;
+  std::optional<BoundTable> right = BindTable(*table.right, ctes, nullptr);
   if (!left || !right || !CheckTableNames(left->scope, right->scope, table.at)) return std::nullopt;
   if (table.natural || !table.using_columns.empty()) return BindUsing(table, std::move(*left), std::move(*right));
-  Scope scope = Joined(left->scope, right->scope, left->plan->schema->size());
-  PlanPtr join = PlaceJoin(NewJoin(left->plan, right->plan, TypeOf(table.join), nullptr), table.at);
-  BoundTable bound{std::move(join), std::move(scope)};
-  if (table.on != nullptr) {
-    ExpressionContext context;
-    context.table = &bound;
-    context.place = "ON";
-    bound.plan->condition = BindCondition(*table.on, context);
-    if (bound.plan->condition == nullptr) return std::nullopt;
-  }
-  return bound;
+  return BindOn(table, TypeOf(table.join), std::move(*left), std::move(*right), ctes);
 }
 
 // The equality of one pair of columns in USING, and the value of the merged column.
@@ -229,7 +230,7 @@ std::optional<BoundTable> Binder::BindUsing(const AstTable& table, BoundTable le
   std::vector<std::string> names = table.using_columns;
   if (table.natural) {
     for (const ScopeColumn& column : left.scope.columns) {
-      if (!column.qualified_only && FindVisible(right.scope, column.name) != -1) names.push_back(column.name);
+      if (!column.qualified_only && !column.not_in_star && FindVisible(right.scope, column.name) != -1) names.push_back(column.name);
     }
   }
   PlanPtr join = PlaceJoin(NewJoin(left.plan, right.plan, TypeOf(table.join), nullptr), table.at);
@@ -254,7 +255,7 @@ std::optional<BoundTable> Binder::BindUsing(const AstTable& table, BoundTable le
   BoundTable bound;
   const bool computed = expressions.size() > join->schema->size();
   bound.plan = computed ? NewProject(join, std::move(expressions), column_names) : join;
-  bound.scope = Joined(left.scope, right.scope, left.plan->schema->size());
+  bound.scope = JoinScopes(left.scope, right.scope, left.plan->schema->size());
   bound.scope.columns.insert(bound.scope.columns.begin(), merged_columns.begin(), merged_columns.end());
   return bound;
 }

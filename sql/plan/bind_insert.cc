@@ -16,7 +16,7 @@ std::string Count(size_t count) { return std::to_string(count) + (count == 1 ? "
 size_t ItemPlace(const AstStatement& insert, size_t index) {
   const AstSelect& select = *insert.select;
   const bool stars = std::any_of(select.items.begin(), select.items.end(), [](const AstSelectItem& i) { return i.star; });
-  if (select.is_union || stars || index >= select.items.size()) return insert.at;
+  if (select.set_operation != AstSelect::SetOperation::kNone || stars || index >= select.items.size()) return insert.at;
   return select.items[index].at;
 }
 

@@ -81,7 +81,7 @@ std::optional<Binder::OrderTargets> Binder::ResolveOrder(const AstOrdering& orde
   for (const AstSortItem& item : ordering.order_by) {
     const std::optional<size_t> column = OutputColumn(*item.expression, names, "ORDER BY", failed);
     if (!column && !failed) {
-      Fail(item.at, "ORDER BY behind UNION or VALUES takes a name or number of its columns only");
+      Fail(item.at, "ORDER BY behind UNION, INTERSECT, EXCEPT or VALUES takes a name or number of its columns only");
       failed = true;
     }
     targets.order.push_back(column.value_or(0));
@@ -171,9 +171,9 @@ PlanPtr Binder::ApplyOrdering(const AstSelect& select, PlanPtr plan, OrderTarget
   }
   plan = ResolveNulls(std::move(plan));
   const std::vector<int> visible = Iota(targets.visible);
-  if (select.distinct && !select.is_union) {
+  if (select.distinct && select.set_operation == AstSelect::SetOperation::kNone) {
     plan = SelectColumns(std::move(plan), visible);
-    plan = NewAggregate(std::move(plan), visible, {});
+    plan = NewDistinct(std::move(plan));
   }
   if (!targets.distinct_on.empty()) plan = ApplyDistinctOn(ordering, std::move(plan), targets);
   if (plan == nullptr) return nullptr;

@@ -1,4 +1,4 @@
-// Views, SELECT, DISTINCT, UNION and WITH.
+// Views, SELECT, DISTINCT, VALUES and WITH.
 
 #include <set>
 
@@ -11,6 +11,16 @@ namespace {
 
 using Kind = AstExpression::Kind;
 
+std::string NameOf(const AstExpression& expression);
+
+std::string NameOfItem(const AstSelect& select) {
+  const AstSelect* first = &select;
+  while (first->left != nullptr) first = first->left.get();
+  if (first->items.size() != 1 || first->items[0].star) return {};
+  const AstSelectItem& item = first->items[0];
+  return item.alias.empty() && item.expression != nullptr ? NameOf(*item.expression) : item.alias;
+}
+
 std::string NameOf(const AstExpression& expression) {
   switch (expression.kind) {
     case Kind::kColumn:
@@ -19,6 +29,11 @@ std::string NameOf(const AstExpression& expression) {
       return expression.text;
     case Kind::kCast:
       return NameOf(*expression.arguments[0]);
+    case Kind::kSubquery:
+      // As in PostgreSQL: the name of the one item of a scalar subquery, "exists", and none for a comparison.
+      if (expression.subquery_kind == AstExpression::SubqueryKind::kExists) return "exists";
+      if (expression.subquery_kind != AstExpression::SubqueryKind::kScalar) return {};
+      return NameOfItem(*expression.select);
     case Kind::kOperator:
       if (expression.text == "CASE") return "case";
       if (expression.text == "COALESCE") return "coalesce";
@@ -35,11 +50,6 @@ AstExpressionPtr ColumnReference(const ScopeColumn& column, size_t at) {
   if (!column.table.empty()) reference->names.push_back(column.table);
   reference->names.push_back(column.name);
   return reference;
-}
-
-PlanPtr Distinct(PlanPtr input) {
-  const size_t width = input->schema->size();
-  return NewAggregate(std::move(input), Iota(width), {});
 }
 
 }  // namespace
@@ -82,10 +92,11 @@ PlanPtr Binder::BindSelect(const AstSelect& select, const CteScope* ctes, const 
     local[i] = {ctes, &cte};
     ctes = &local[i];
   }
-  PlanPtr plan = select.is_union         ? BindUnion(select, ctes)
+  const bool set_operation = select.set_operation != AstSelect::SetOperation::kNone;
+  PlanPtr plan = set_operation           ? BindSetOperation(select, ctes)
                  : select.values.empty() ? BindPlainSelect(select, ctes, outer)
                                          : BindValues(select);
-  if (plan != nullptr && select.ordering != nullptr && (select.is_union || !select.values.empty())) {
+  if (plan != nullptr && select.ordering != nullptr && (set_operation || !select.values.empty())) {
     const std::optional<OrderTargets> targets = ResolveOrder(*select.ordering, *plan);
     plan = targets ? ApplyOrdering(select, std::move(plan), *targets) : nullptr;
   }
@@ -110,9 +121,8 @@ PlanPtr Binder::BindPlainSelect(const AstSelect& select, const CteScope* ctes, c
   bool complete = true;
   BoundTable filtered = *from;
   if (select.where != nullptr) {
-    filtered.plan = BindWhere(*select.where, *from, ctes, outer, nullptr);
-    complete = filtered.plan != nullptr;
-    if (!complete) filtered.plan = from->plan;
+    complete = BindWhere(*select.where, filtered, ctes, outer, nullptr);
+    if (!complete) filtered = *from;
   }
   std::vector<AstSelectItem> items = ExpandItems(select, from->scope);
   std::optional<OrderTargets> targets;
@@ -133,14 +143,20 @@ PlanPtr Binder::BindPlainSelect(const AstSelect& select, const CteScope* ctes, c
   if (items.empty()) {
     if (select.items.empty()) Fail(select.at, "SELECT has no items");
   } else if (grouped) {
-    plan = BindGrouped(select, items, filtered);
+    plan = BindGrouped(select, items, filtered, ctes);
   } else {
+    SubqueryValues values;
     ExpressionContext context;
     context.table = &filtered;
-    context.outer = outer;
     context.place = "SELECT";
+    context.subqueries = &values;
+    for (const AstSelectItem& item : items) {
+      complete = BindSubqueries(*item.expression, filtered, ctes, context, values) && complete;
+    }
+    if (!complete) return nullptr;
     WindowBinding windows{select.ordering.get(), static_cast<int>(filtered.plan->schema->size()), {}};
     context.windows = &windows;
+    context.outer = outer;
     std::vector<ExpressionPtr> expressions;
     for (const AstSelectItem& item : items) {
       expressions.push_back(BindExpression(*item.expression, context));
@@ -157,7 +173,7 @@ PlanPtr Binder::BindPlainSelect(const AstSelect& select, const CteScope* ctes, c
   item_places_.clear();
   for (size_t i = 0; i < visible; ++i) item_places_.push_back(items[i].at);
   if (targets) return ApplyOrdering(select, std::move(plan), *targets);
-  return select.distinct ? Distinct(ResolveNulls(std::move(plan))) : plan;
+  return select.distinct ? NewDistinct(ResolveNulls(std::move(plan))) : plan;
 }
 
 // Replaces * and t.* by their columns.
@@ -170,6 +186,7 @@ std::vector<AstSelectItem> Binder::ExpandItems(const AstSelect& select, const Sc
     }
     bool any = false;
     for (const ScopeColumn& column : scope.columns) {
+      if (column.not_in_star) continue;
       if (item.star_table.empty() ? column.qualified_only : column.table != item.star_table) continue;
       AstSelectItem expanded;
       expanded.at = item.at;
@@ -251,55 +268,6 @@ PlanPtr Binder::EvaluateValues(const AstSelect& select, const std::vector<std::v
     builder.FinishRow(RowKind::kInsert);
   }
   return NewValues(builder.Build());
-}
-
-PlanPtr Binder::BindUnion(const AstSelect& select, const CteScope* ctes) {
-  PlanPtr left = select.left == nullptr ? nullptr : BindSelect(*select.left, ctes, nullptr, /*keep_nulls=*/true);
-  const std::vector<size_t> left_places = item_places_;
-  PlanPtr right = select.right == nullptr ? nullptr : BindSelect(*select.right, ctes, nullptr, /*keep_nulls=*/true);
-  if (left == nullptr || right == nullptr) return nullptr;
-  const size_t width = left->schema->size();
-  if (right->schema->size() != width) {
-    return Fail(select.at, "the two sides of UNION have " + std::to_string(width) + " and " +
-                               std::to_string(right->schema->size()) + " columns");
-  }
-  std::vector<DataType> types;
-  for (size_t i = 0; i < width; ++i) {
-    const Field& a = (*left->schema)[i];
-    const Field& b = (*right->schema)[i];
-    const std::optional<DataType> common = CommonType(a.type, b.type);
-    if (!common) {
-      return Fail(select.at, "column " + std::to_string(i + 1) + " of UNION (" + QuotedIfNeeded(a.name) + ") is " +
-                                 a.type.ToString() + " on the left and " + b.type.ToString() +
-                                 " on the right; cast one");
-    }
-    types.push_back(*common);
-  }
-  left = UniteTypes(std::move(left), types, select.at);
-  right = UniteTypes(std::move(right), types, select.at);
-  if (left == nullptr || right == nullptr) return nullptr;
-  item_places_ = left_places;  // a union has the names of its left side
-  PlanPtr all = NewUnion({std::move(left), std::move(right)});
-  if (select.union_all) return all;
-  return Distinct(ResolveNulls(std::move(all)));
-}
-
-PlanPtr Binder::UniteTypes(PlanPtr arm, const std::vector<DataType>& types, size_t at) {
-  std::vector<ExpressionPtr> expressions = ColumnExpressions(*arm->schema);
-  bool changed = false;
-  for (size_t i = 0; i < types.size(); ++i) {
-    if (expressions[i]->type() == types[i]) continue;
-    // A NULL has no column form: it is replaced where it was written, at the top of the arm.
-    Result<ExpressionPtr> cast = expressions[i]->type().kind == TypeKind::kNull
-                                     ? Result<ExpressionPtr>(MakeNull(types[i]))
-                                     : MakeAssignmentCast(expressions[i], types[i]);
-    if (!cast) return Fail(at, cast.error().message);
-    expressions[i] = *cast;
-    changed = true;
-  }
-  if (!changed) return arm;
-  const std::vector<std::string> names = ColumnNames(*arm->schema);
-  return NewProject(std::move(arm), std::move(expressions), names);
 }
 
 }  // namespace weir

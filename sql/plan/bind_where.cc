@@ -1,7 +1,10 @@
 // WHERE, with EXISTS and IN as semi and anti joins.
 //
-// The conjuncts of WHERE that are subqueries become joins over the filtered rows of FROM; the others one filter.  In a
-// subquery, conjuncts that use columns of the outer query are handed up and become the join's condition.
+// The conjuncts of WHERE that are subqueries become joins over the filtered rows of FROM; the others one filter, below
+// which the values of subqueries inside them are joined.  In a subquery, conjuncts that use columns of the outer query
+// are handed up and become the join's condition.
+
+#include <algorithm>
 
 #include "sql/plan/binder.h"
 #include "sql/plan/nodes.h"
@@ -31,19 +34,23 @@ const AstExpression* SubqueryOf(const AstExpression& conjunct, bool& negated) {
   return subquery ? inner : nullptr;
 }
 
-// A SELECT whose rows are those of its FROM and WHERE: conditions on the outer query can be taken out of it.
-bool IsPlain(const AstSelect& select) {
-  if (select.is_union || !select.values.empty() || select.distinct || !select.group_by.empty() ||
-      select.having != nullptr || select.ordering != nullptr)
-    return false;
+// Aggregates without GROUP BY: always one row.
+bool IsOneRow(const AstSelect& select) {
+  if (select.set_operation != AstSelect::SetOperation::kNone || !select.group_by.empty()) return false;
+  if (select.ordering != nullptr) return false;
+  bool aggregates = select.having != nullptr;
   for (const AstSelectItem& item : select.items) {
-    if (item.expression != nullptr && (ContainsAggregate(*item.expression) || ContainsWindow(*item.expression)))
-      return false;
+    aggregates = aggregates || (item.expression != nullptr && ContainsAggregate(*item.expression));
   }
-  return true;
+  return aggregates;
 }
 
-// Inner columns come first in a correlated conjunct, outer ones behind; a join has its left (outer) columns first.
+bool HasSubqueryArguments(const AstExpression& subquery) {
+  return std::any_of(subquery.arguments.begin(), subquery.arguments.end(),
+                     [](const AstExpressionPtr& argument) { return ContainsSubquery(*argument); });
+}
+
+// Columns of the table come first in what is bound with an outer query; a join with that has them last.
 ExpressionPtr OuterFirst(const ExpressionPtr& conjunct, size_t inner, size_t outer) {
   std::vector<int> mapping = Iota(inner, static_cast<int>(outer));
   for (size_t i = 0; i < outer; ++i) mapping.push_back(static_cast<int>(i));
@@ -52,119 +59,127 @@ ExpressionPtr OuterFirst(const ExpressionPtr& conjunct, size_t inner, size_t out
 
 }  // namespace
 
-PlanPtr Binder::BindWhere(const AstExpression& where, const BoundTable& from, const CteScope* ctes,
-                          const BoundTable* outer, std::vector<ExpressionPtr>* correlated) {
+bool Binder::BindWhere(const AstExpression& where, BoundTable& table, const CteScope* ctes, const BoundTable* outer,
+                       std::vector<ExpressionPtr>* correlated) {
   std::vector<const AstExpression*> conjuncts;
   SplitConjuncts(where, conjuncts);
-  ExpressionContext context;
-  context.table = &from;
-  context.outer = outer;
-  context.outer_allowed = correlated != nullptr;
-  context.place = "WHERE";
-  std::vector<ExpressionPtr> filters;
+  std::vector<const AstExpression*> plain;
   std::vector<std::pair<const AstExpression*, bool>> subqueries;
-  bool complete = true;
-  const int width = static_cast<int>(from.plan->schema->size());
   for (const AstExpression* conjunct : conjuncts) {
     bool negated = false;
     if (const AstExpression* subquery = SubqueryOf(*conjunct, negated)) {
       subqueries.emplace_back(subquery, negated);
-      continue;
-    }
-    ExpressionPtr bound = BindCondition(*conjunct, context);
-    if (bound == nullptr) {
-      complete = false;
-      continue;
-    }
-    const std::vector<int> columns = ColumnsOf(bound);
-    const bool uses_outer = !columns.empty() && columns.back() >= width;
-    (uses_outer ? *correlated : filters).push_back(std::move(bound));
-  }
-  PlanPtr plan = from.plan;
-  if (!filters.empty()) plan = NewFilter(std::move(plan), JoinAnd(filters));
-  for (const auto& [subquery, negated] : subqueries) {
-    PlanPtr joined = BindSubqueryCondition(*subquery, negated, plan, from, ctes);
-    if (joined == nullptr) {
-      complete = false;
     } else {
-      plan = std::move(joined);
+      plain.push_back(conjunct);
     }
   }
-  return complete ? plan : nullptr;
+  SubqueryValues values;
+  ExpressionContext context;
+  context.table = &table;
+  context.place = "WHERE";
+  context.subqueries = &values;
+  bool complete = true;
+  for (const AstExpression* conjunct : plain) {
+    complete = BindSubqueries(*conjunct, table, ctes, context, values) && complete;
+  }
+  if (!complete) return false;
+  context.outer = outer;
+  context.outer_allowed = correlated != nullptr;
+  const size_t width = table.plan->schema->size();
+  std::vector<ExpressionPtr> filters;
+  for (const AstExpression* conjunct : plain) {
+    ExpressionPtr bound = BindCondition(*conjunct, context);
+    complete = complete && bound != nullptr;
+    if (bound == nullptr) continue;
+    const std::vector<int> columns = ColumnsOf(bound);
+    if (!columns.empty() && columns.back() >= static_cast<int>(width)) {
+      correlated->push_back(OuterFirst(bound, width, outer->plan->schema->size()));
+    } else {
+      filters.push_back(std::move(bound));
+    }
+  }
+  if (!filters.empty()) table.plan = NewFilter(table.plan, JoinAnd(filters));
+  for (const auto& [subquery, negated] : subqueries) {
+    complete = BindSubqueryCondition(*subquery, negated, table, ctes) && complete;
+  }
+  return complete;
 }
 
-PlanPtr Binder::BindSubqueryCondition(const AstExpression& subquery, bool negated, PlanPtr plan, const BoundTable& from,
-                                      const CteScope* ctes) {
+// A conjunct that is a subquery: a semi or anti join where that can say it, else a filter by the subquery's value.
+bool Binder::BindSubqueryCondition(const AstExpression& subquery, bool negated, BoundTable& table,
+                                   const CteScope* ctes) {
   const AstSelect& select = *subquery.select;
-  const bool is_in = subquery.subquery_kind == SubqueryKind::kIn;
-  const size_t width = plan->schema->size();
-  PlanPtr right;
-  std::vector<ExpressionPtr> values;      // of IN, over the right rows
-  std::vector<ExpressionPtr> conditions;  // over left columns, then right columns
-  if (IsPlain(select) && !select.from.empty()) {
-    std::vector<CteScope> local(select.ctes.size());
-    const CteScope* scope = ctes;
-    for (size_t i = 0; i < select.ctes.size(); ++i) {
-      local[i] = {scope, &select.ctes[i]};
-      scope = &local[i];
-    }
-    std::optional<BoundTable> inner = BindFrom(select, scope);
-    if (!inner) return nullptr;
-    const std::vector<AstSelectItem> items = ExpandItems(select, inner->scope);
-    ExpressionContext context;
-    context.table = &*inner;
-    context.outer = &from;
-    context.place = "SELECT";
-    bool complete = true;
-    for (const AstSelectItem& item : items) {
-      values.push_back(BindExpression(*item.expression, context));
-      complete = complete && values.back() != nullptr;
-    }
-    const size_t inner_width = inner->plan->schema->size();
-    std::vector<ExpressionPtr> correlated;
-    right = inner->plan;
-    if (select.where != nullptr) right = BindWhere(*select.where, *inner, scope, &from, &correlated);
-    if (!complete || right == nullptr) return nullptr;
-    for (const ExpressionPtr& conjunct : correlated) conditions.push_back(OuterFirst(conjunct, inner_width, width));
-  } else {
-    right = BindSelect(select, ctes, &from, /*keep_nulls=*/false);
-    if (right == nullptr) return nullptr;
-    values = ColumnExpressions(*right->schema);
+  const bool not_in = subquery.subquery_kind == SubqueryKind::kAll && subquery.text == "<>";
+  const bool is_in = not_in || subquery.subquery_kind == SubqueryKind::kIn ||
+                     (subquery.subquery_kind == SubqueryKind::kAny && subquery.text == "=");
+  const bool exists = subquery.subquery_kind == SubqueryKind::kExists;
+  if ((!is_in && !exists) || IsOneRow(select) || HasSubqueryArguments(subquery)) {
+    return FilterByValue(subquery, negated, table, ctes);
   }
-  if (is_in && !BindInList(subquery, negated, from, *right->schema, values, conditions)) return nullptr;
+  const bool anti = negated != not_in;
+  const size_t width = table.plan->schema->size();
+  std::optional<Derived> derived = BindDerived(select, ctes, table, /*keyed=*/false);
+  if (!derived) return false;
+  if (derived->right == nullptr) return FilterByValue(subquery, negated, table, ctes);
+  std::vector<ExpressionPtr> conditions = derived->conditions;
+  if (is_in) {
+    std::vector<ExpressionPtr> equalities;
+    bool unknown = false;
+    if (!BindInList(subquery, table, *derived, equalities, unknown)) return false;
+    if (anti && unknown && equalities.size() == 1) return FilterByValue(subquery, negated, table, ctes);
+    if (anti && unknown) {
+      // A row is kept only if every comparison is false.
+      Result<ExpressionPtr> possible = MakeCall("IS NOT FALSE", {JoinAnd(equalities)});
+      if (!possible) return Fail(subquery.at, possible.error().message) != nullptr;
+      equalities = {*possible};
+    }
+    conditions.insert(conditions.end(), equalities.begin(), equalities.end());
+  }
+  WEIR_CHECK_EQ(width, table.plan->schema->size());
   ExpressionPtr condition = conditions.empty() ? nullptr : JoinAnd(conditions);
-  PlanPtr join =
-      NewJoin(std::move(plan), std::move(right), negated ? JoinType::kAnti : JoinType::kSemi, std::move(condition));
-  return PlaceJoin(std::move(join), subquery.at);
+  const JoinType type = anti ? JoinType::kAnti : JoinType::kSemi;
+  table.plan = PlaceJoin(NewJoin(table.plan, derived->right, type, std::move(condition)), subquery.at);
+  return true;
 }
 
-bool Binder::BindInList(const AstExpression& subquery, bool negated, const BoundTable& from, const Schema& right,
-                        const std::vector<ExpressionPtr>& values, std::vector<ExpressionPtr>& conditions) {
-  if (values.size() != subquery.arguments.size()) {
-    Fail(subquery.at, "the subquery of IN has " + std::to_string(values.size()) + " columns, and " +
+bool Binder::FilterByValue(const AstExpression& subquery, bool negated, BoundTable& table, const CteScope* ctes) {
+  SubqueryValues values;
+  ExpressionContext context;
+  context.table = &table;
+  context.place = "WHERE";
+  context.subqueries = &values;
+  if (!BindSubqueries(subquery, table, ctes, context, values)) return false;
+  Result<ExpressionPtr> condition = values.at(&subquery);
+  if (negated) condition = MakeCall("NOT", {*condition});
+  if (!condition) return Fail(subquery.at, condition.error().message) != nullptr;
+  table.plan = NewFilter(table.plan, *condition);
+  return true;
+}
+
+// The equalities of IN.  `unknown`: one of them can be NULL.
+bool Binder::BindInList(const AstExpression& subquery, const BoundTable& table, const Derived& derived,
+                        std::vector<ExpressionPtr>& equalities, bool& unknown) {
+  if (derived.values.size() != subquery.arguments.size()) {
+    Fail(subquery.at, "the subquery of IN has " + std::to_string(derived.values.size()) + " columns, and " +
                           std::to_string(subquery.arguments.size()) + " stand before IN");
     return false;
   }
-  const int width = static_cast<int>(from.plan->schema->size());
-  const std::vector<int> shift = Iota(right.size(), width);
+  std::vector<Field> both = table.plan->schema->fields();
+  both.insert(both.end(), derived.right->schema->fields().begin(), derived.right->schema->fields().end());
+  const Schema schema(std::move(both));
   ExpressionContext context;
-  context.table = &from;
+  context.table = &table;
   context.place = "WHERE";
-  for (size_t i = 0; i < values.size(); ++i) {
+  for (size_t i = 0; i < derived.values.size(); ++i) {
     const ExpressionPtr left = BindExpression(*subquery.arguments[i], context);
     if (left == nullptr) return false;
-    if (negated && (CanBeNull(*left, *from.plan->schema) || CanBeNull(*values[i], right))) {
-      Fail(subquery.at,
-           "NOT IN gives no row at all when the subquery has a NULL, which cannot be excluded here; write NOT EXISTS "
-           "(SELECT 1 FROM ... WHERE ... = ...), which most queries mean");
-      return false;
-    }
-    Result<ExpressionPtr> equal = MakeCall("=", {left, values[i]->Remap(shift)});
+    unknown = unknown || CanBeNull(*left, schema) || CanBeNull(*derived.values[i], schema);
+    Result<ExpressionPtr> equal = MakeCall("=", {left, derived.values[i]});
     if (!equal) {
       Fail(subquery.at, equal.error().message);
       return false;
     }
-    conditions.push_back(*equal);
+    equalities.push_back(*equal);
   }
   return true;
 }

@@ -29,6 +29,7 @@ struct ScopeColumn {
   std::string name;
   int index = 0;
   bool qualified_only = false;  // hidden behind a merged column
+  bool not_in_star = false;     // * and t.* leave it out, and so does NATURAL JOIN
 };
 
 struct Scope {
@@ -46,9 +47,38 @@ struct ScopeIndex {
   }
 };
 
+// The columns of both sides, those of the right behind the `left_width` of the left.
+Scope JoinScopes(const Scope& left, const Scope& right, size_t left_width);
+
+// The rows of a FROM.  The plan may have more columns behind those of the scope: values of subqueries.
 struct BoundTable {
   PlanPtr plan;
   Scope scope;
+};
+
+// The values of subqueries that stand in expressions, over the columns of the plan they were joined to.
+using SubqueryValues = std::map<const AstExpression*, ExpressionPtr>;
+
+// An expression of the outer rows and the one of the subquery's rows that it has to be equal to.
+struct CorrelatedKey {
+  ExpressionPtr inner;
+  ExpressionPtr outer;
+  bool null_safe = false;
+};
+
+// A subquery seen from the query around it: the rows of `right` that belong to an outer row by all `conditions`.
+// Expressions are over the outer columns, then the columns of `right`.
+struct Derived {
+  PlanPtr right;  // null: it reads no table, and its values are over the outer columns alone
+  std::vector<ExpressionPtr> conditions;
+  std::vector<CorrelatedKey> keys;        // of conditions that were made of keys: `inner` is a column of `right`
+  std::vector<ExpressionPtr> values;      // its items; of keyed rows null where an item uses outer columns
+  std::vector<std::string> names;
+  // One row for every outer row (aggregates without GROUP BY): where `right` has none, the values hold for NULLs in its
+  // columns.  `having`, if set, must be true for that row to be there.
+  bool always = false;
+  ExpressionPtr having;
+  bool single = false;  // never more than one row for an outer row
 };
 
 // A column of USING: the condition of the join, and the value of the one column that both become.
@@ -78,6 +108,7 @@ struct Grouping {
   std::vector<ExpressionPtr> keys;  // over the rows of FROM
   std::vector<std::string> key_names;
   std::vector<BoundAggregate> calls;
+  SubqueryValues subqueries;  // over the groups
 };
 
 struct BoundSort {
@@ -103,11 +134,22 @@ struct WindowBinding {
   std::vector<BoundWindowCall> calls;
 };
 
+// A grouped SELECT before its projection: items and HAVING are over the columns of the plan, then those of the outer
+// query.
+struct GroupedRows {
+  PlanPtr plan;
+  std::vector<ExpressionPtr> outputs;
+  ExpressionPtr having;  // null: none
+  WindowBinding windows;
+};
+
 // Where an expression stands.
 struct ExpressionContext {
   const BoundTable* table = nullptr;
   const BoundTable* outer = nullptr;  // of a correlated subquery; its columns follow those of `table`
   bool outer_allowed = false;
+  int outer_base = -1;  // where the outer columns begin; -1: behind the columns of `table`
+  const SubqueryValues* subqueries = nullptr;  // over the rows of `table`
   Grouping* grouping = nullptr;  // set: aggregates are allowed, and columns must be group keys
   WindowBinding* windows = nullptr;  // set: window functions are allowed
   std::string place;             // "WHERE", for messages
@@ -125,6 +167,8 @@ class Binder {
   void DefineView(const AstStatement& view, size_t query, const SourceText& source);
   // A kSink node, or null after an error.
   PlanPtr BindInsert(const AstStatement& insert, size_t query, const SourceText& source);
+  // The item of FROM sees the tables before it.
+  static bool IsLateral(const AstTable& table);
 
  private:
   struct View {
@@ -147,13 +191,16 @@ class Binder {
   PlanPtr BindPlainSelect(const AstSelect& select, const CteScope* ctes, const BoundTable* outer);
   PlanPtr BindValues(const AstSelect& select);
   PlanPtr EvaluateValues(const AstSelect& select, const std::vector<std::vector<ExpressionPtr>>& rows, Schema schema);
-  PlanPtr BindUnion(const AstSelect& select, const CteScope* ctes);
-  PlanPtr UniteTypes(PlanPtr arm, const std::vector<DataType>& types, size_t at);
   std::vector<AstSelectItem> ExpandItems(const AstSelect& select, const Scope& scope);
   std::vector<std::string> ItemNames(const std::vector<AstSelectItem>& items);
   PlanPtr ResolveNulls(PlanPtr plan);
   // Names the columns of a view, CTE or alias list.
   bool RenameColumns(PlanPtr& plan, const std::vector<std::string>& names, size_t at, const std::string& what);
+
+  // bind_set.cc
+  PlanPtr BindSetOperation(const AstSelect& select, const CteScope* ctes);
+  Result<PlanPtr> PlanIntersectOrExcept(AstSelect::SetOperation operation, bool all, PlanPtr left, PlanPtr right);
+  PlanPtr UniteTypes(PlanPtr arm, const std::vector<DataType>& types, size_t at);
 
   // bind_order.cc
   // The columns of `items` that ORDER BY and DISTINCT ON mean; items that SELECT does not have are appended.
@@ -174,21 +221,28 @@ class Binder {
   // The number that LIMIT or OFFSET gives; `none` for NULL.
   std::optional<int64_t> RowCount(const AstExpression& expression, const char* clause, int64_t none);
 
-  // bind_window.cc
+  // bind_over.cc
   ExpressionPtr BindWindowCall(const AstExpression& call, ExpressionContext& context);
   bool BindWindowFunction(const AstExpression& call, ExpressionContext& inside, BoundWindowCall& bound);
   bool BindNeighbour(const AstExpression& call, ExpressionContext& inside, BoundWindowCall& bound);
   std::optional<AstWindow> ResolveWindow(const AstWindow& window, const AstOrdering* ordering, int depth);
-  bool BindWindow(const AstWindow& window, ExpressionContext& inside, BoundWindowCall& bound);
+  bool BindOver(const AstWindow& window, ExpressionContext& inside, BoundWindowCall& bound);
   bool BindBound(const AstFrameBound& written, bool rows, const BoundWindowCall& bound, size_t at, FrameBound& to);
   std::optional<int64_t> WindowNumber(const AstExpression& expression, const std::string& what);
   // The kOver nodes above `input`; column i of the expressions bound before is column mapping[i] of the result.
   PlanPtr PlanWindows(const WindowBinding& windows, PlanPtr input, std::vector<int>& mapping);
 
   // bind_aggregate.cc
-  PlanPtr BindGrouped(const AstSelect& select, const std::vector<AstSelectItem>& items, const BoundTable& from);
-  bool BindGroupKeys(const AstSelect& select, const std::vector<AstSelectItem>& items, const BoundTable& from,
-                     Grouping& grouping);
+  PlanPtr BindGrouped(const AstSelect& select, const std::vector<AstSelectItem>& items, BoundTable& from,
+                      const CteScope* ctes);
+  // Subqueries among the keys are joined to the rows of FROM and noted in `row_values`.
+  bool BindGroupKeys(const AstSelect& select, const std::vector<AstSelectItem>& items, BoundTable& from,
+                     const CteScope* ctes, SubqueryValues& row_values, Grouping& grouping);
+  bool BindGroupedRows(const AstSelect& select, const std::vector<AstSelectItem>& items, BoundTable& from,
+                       const BoundTable* outer, const CteScope* ctes, SubqueryValues& row_values, Grouping& grouping,
+                       GroupedRows& rows);
+  bool BindAggregateCalls(const AstExpression& expression, BoundTable& from, const CteScope* ctes,
+                          SubqueryValues& row_values, Grouping& grouping, const std::string& place);
   AstExpressionPtr GroupTarget(const AstExpressionPtr& key, const std::vector<AstSelectItem>& items,
                                const BoundTable& from);
   PlanPtr PlanGrouping(const Grouping& grouping, PlanPtr input);
@@ -198,10 +252,11 @@ class Binder {
 
   // bind_from.cc
   std::optional<BoundTable> BindFrom(const AstSelect& select, const CteScope* ctes);
-  std::optional<BoundTable> BindTable(const AstTable& table, const CteScope* ctes);
+  // `before`: what stands before the table in FROM, for one that begins with a lateral item, which is then joined to it.
+  std::optional<BoundTable> BindTable(const AstTable& table, const CteScope* ctes, const BoundTable* before);
   std::optional<BoundTable> BindNamed(const AstTable& table, const CteScope* ctes);
   PlanPtr BindView(const View& view);
-  std::optional<BoundTable> BindJoin(const AstTable& table, const CteScope* ctes);
+  std::optional<BoundTable> BindJoin(const AstTable& table, const CteScope* ctes, const BoundTable* before);
   bool MergeColumn(const AstTable& table, const std::string& name, const PlanNode& join, BoundTable& left,
                    BoundTable& right, MergedColumn& merged);
   std::optional<BoundTable> BindUsing(const AstTable& table, BoundTable left, BoundTable right);
@@ -209,13 +264,75 @@ class Binder {
   bool CheckTableNames(const Scope& left, const Scope& right, size_t at);
   PlanPtr PlaceJoin(PlanPtr join, size_t at);
 
+  // bind_window.cc
+  std::optional<BoundTable> BindFunctionTable(const AstTable& table, const CteScope* ctes);
+  // The table that an argument of a function in FROM names, or the rows of its subquery.
+  std::optional<BoundTable> BindTableArgument(const AstExpression& argument, const std::string& function,
+                                              const CteScope* ctes);
+  // Arguments behind the table: the time column and what the function takes.
+  PlanPtr BindWindow(const std::string& function, size_t at, const std::vector<AstExpressionPtr>& arguments,
+                     size_t first, const BoundTable& input);
+  std::optional<Micros> WindowLength(const AstExpression& argument, const BoundTable& input, const std::string& what);
+  std::optional<int> WindowColumn(const AstExpression& argument, const BoundTable& input, const std::string& what);
+  bool CheckTimeColumn(const AstExpression& argument, const BoundTable& input, const std::string& function, int column);
+  // bind_lateral.cc
+  std::optional<BoundTable> BindLateralJoin(BoundTable left, const AstTable& table, const CteScope* ctes);
+  // The item joined to what stands before it.  `on` may be null.
+  std::optional<BoundTable> BindLateral(BoundTable left, const AstTable& item, JoinType type, const AstExpression* on,
+                                        const CteScope* ctes);
+  PlanPtr BindUnnest(const BoundTable& left, const AstTable& item, bool outer);
+  PlanPtr BindLateralSubquery(const BoundTable& left, const AstTable& item, bool outer, const CteScope* ctes);
+  bool BindOnSubqueries(const AstExpression& on, BoundTable& left, BoundTable& right, const CteScope* ctes,
+                        SubqueryValues& values);
+  std::optional<BoundTable> BindOn(const AstTable& table, JoinType type, BoundTable left, BoundTable right,
+                                   const CteScope* ctes);
+
   // bind_where.cc
-  PlanPtr BindWhere(const AstExpression& where, const BoundTable& from, const CteScope* ctes, const BoundTable* outer,
-                    std::vector<ExpressionPtr>* correlated);
-  PlanPtr BindSubqueryCondition(const AstExpression& subquery, bool negated, PlanPtr plan, const BoundTable& from,
+  // Filters the rows of the table, for WHERE and ON.  Conjuncts that use the outer query go to `correlated`, over outer columns, then the
+  // table's.  False after an error.
+  bool BindWhere(const AstExpression& where, BoundTable& table, const CteScope* ctes, const BoundTable* outer,
+                 std::vector<ExpressionPtr>* correlated);
+  bool BindSubqueryCondition(const AstExpression& subquery, bool negated, BoundTable& table, const CteScope* ctes);
+  bool FilterByValue(const AstExpression& subquery, bool negated, BoundTable& table, const CteScope* ctes);
+  bool BindInList(const AstExpression& subquery, const BoundTable& table, const Derived& derived,
+                  std::vector<ExpressionPtr>& equalities, bool& unknown);
+
+  // bind_subquery.cc
+  // `keyed`: the conditions are equalities of an outer expression and a column of `right` each.
+  std::optional<Derived> BindDerived(const AstSelect& select, const CteScope* ctes, const BoundTable& outer, bool keyed);
+  bool BindDerivedRows(const AstSelect& select, BoundTable& inner, const BoundTable& outer, const CteScope* ctes,
+                       std::vector<ExpressionPtr> correlated, bool keyed, Derived& derived);
+  bool BindDerivedGroups(const AstSelect& select, BoundTable& inner, const BoundTable& outer, const CteScope* ctes,
+                         std::vector<ExpressionPtr> correlated, Derived& derived);
+  bool ProjectKeyed(const AstSelect& select, const BoundTable& outer, Derived& derived);
+  static bool ConditionsOfKeys(Derived& derived, size_t outer_width);
+  static bool Correlate(PlanPtr& rows, const BoundTable& outer, std::vector<ExpressionPtr> correlated,
+                        std::vector<CorrelatedKey>& keys);
+  static void CountNothing(const Grouping& grouping, const Schema& outer, Derived& derived);
+
+  // bind_subquery_value.cc
+  // Joins every subquery of the expression, but those inside aggregates, to the table and notes its value.  `context`:
+  // where the values are bound that subqueries are compared with; without a table they are the rows' own.
+  bool BindSubqueries(const AstExpression& expression, BoundTable& table, const CteScope* ctes,
+                      const ExpressionContext& context, SubqueryValues& values);
+  ExpressionPtr SubqueryValue(const AstExpression& subquery, BoundTable& table, const CteScope* ctes,
+                              ExpressionContext& context);
+  ExpressionPtr ScalarValue(const AstExpression& subquery, BoundTable& table, const CteScope* ctes);
+  ExpressionPtr ExistsValue(const AstExpression& subquery, BoundTable& table, const CteScope* ctes);
+  ExpressionPtr ComparisonValue(const AstExpression& subquery, const ExpressionPtr& left, BoundTable& table,
                                 const CteScope* ctes);
-  bool BindInList(const AstExpression& subquery, bool negated, const BoundTable& from, const Schema& right,
-                  const std::vector<ExpressionPtr>& values, std::vector<ExpressionPtr>& conditions);
+  ExpressionPtr CompareKeyed(const AstExpression& subquery, const std::string& name, bool all,
+                             const ExpressionPtr& left, Derived derived, BoundTable& table);
+  std::vector<ExpressionPtr> JoinStatistics(const Derived& derived, int value_column, bool extremes, BoundTable& table,
+                                            size_t at);
+  static Result<ExpressionPtr> Compared(const std::string& name, bool all, const ExpressionPtr& left,
+                                        const ExpressionPtr& matched, const std::vector<ExpressionPtr>& statistics);
+  static bool MoveValueBelow(Derived& derived, size_t outer_width);
+  bool DistinctKeys(Derived& derived, const std::vector<int>& columns, size_t outer_width, size_t at);
+  // Adds a column that is true in every row of the subquery, and so NULL where there is none.
+  static ExpressionPtr AddMark(Derived& derived, size_t outer_width);
+  // `keep`: outer rows without a row of the subquery stay.
+  void JoinDerived(BoundTable& table, const Derived& derived, bool keep, size_t at);
 
   // bind_expression.cc
   ExpressionPtr BindExpression(const AstExpression& expression, ExpressionContext& context);
@@ -243,6 +360,7 @@ class Binder {
   const SourceText* source_ = nullptr;
   bool silent_ = false;      // while a guess is tried (AsGroupKey)
   std::vector<size_t> item_places_;  // of the columns of the SELECT that was bound last
+  std::vector<const BoundTable*> outers_;  // the queries around the subquery being bound, for messages
   size_t bound_tables_ = 0;  // bounds the size of what views and CTEs expand to
 };
 
@@ -252,5 +370,10 @@ bool ContainsWindow(const AstExpression& expression);
 // Calls visit for the expressions directly below: arguments, FILTER and the window's.
 void ForEachPart(const AstExpression& expression, const std::function<void(const AstExpression&)>& visit);
 bool IsAggregateName(const std::string& lower_name);
+// The subqueries in an expression, inner ones first, but those inside aggregates.
+void CollectSubqueries(const AstExpression& expression, std::vector<const AstExpression*>& found);
+bool ContainsSubquery(const AstExpression& expression);
+// CASE WHEN condition THEN value END.
+ExpressionPtr NullUnless(const ExpressionPtr& condition, const ExpressionPtr& value);
 
 }  // namespace weir

@@ -27,10 +27,11 @@ struct CatalogRelation {
   ChangelogMode changelog = ChangelogMode::kAppend;
   std::optional<int> event_time;
   bool deletes_key_only = false;  // a kFull source may send -D rows with NULL beside the key
-  // Tables only.
-  std::vector<int> bucket_key;  // a part of the primary key
+  // Tables only.  A table without a primary key is a log table.
+  std::vector<int> bucket_key;  // a part of the primary key; of a log table any columns, or none
   int buckets = kDefaultBuckets;
   std::vector<int> not_null;  // columns beside the key that take no NULL
+  bool IsLogTable() const { return kind == Kind::kTable && primary_key.empty(); }
   // Sinks only.
   bool upsert_sink = false;                    // takes an upsert stream: needs a key
   std::vector<std::string> sink_key;           // option `key`; empty: the query's upsert key

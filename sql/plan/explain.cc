@@ -112,10 +112,10 @@ void AppendTables(const JobPlan& plan, std::string& out) {
   const std::vector<TableText> tables = TablesOf(plan);
   if (!tables.empty()) out += "\ntables:\n";
   for (const TableText& text : tables) {
-    const std::string key =
-        text.key.empty() ? "rows counted" : fmt::format("key ({})", NamesOf(text.key, *text.schema));
-    out += fmt::format("  {}: {}, {}, {} buckets by ({})\n", text.table->name, TableKindName(text.table->kind), key,
-                       text.table->buckets, NamesOf(text.table->bucket_columns, *text.schema));
+    const char* keyless = text.table->kind == TableKind::kLog ? "rows only added" : "rows counted";
+    const std::string key = text.key.empty() ? keyless : fmt::format("key ({})", NamesOf(text.key, *text.schema));
+    out += fmt::format("  {}: {}, {}, {}\n", text.table->name, TableKindName(text.table->kind), key,
+                       BucketsText(*text.table, *text.schema));
   }
 }
 

@@ -100,6 +100,10 @@ class JoinChooser {
     if (const PlanNode* scan = ScanBelow(input)) {
       const CatalogRelation& relation = *catalog_.Find(scan->relation);
       const std::string name = QuotedIfNeeded(relation.name);
+      if (relation.IsLogTable()) {
+        return "its " + place + " input " + name + " is a log table, which has no key by which a row is found again; give " +
+               name + " a primary_key";
+      }
       if (relation.primary_key.empty()) {
         return "its " + place + " input " + name + " has no key by which a row is found again; give " + name +
                " a primary_key";

@@ -19,14 +19,6 @@ struct KeyPair {
   std::string mixed;  // the equality, when its sides had different types
 };
 
-// An expression tells its operator only by its signature: it is `name` of its children if building that gives the same.
-bool IsCallOf(const char* name, const Expression& expression) {
-  const std::vector<ExpressionPtr> children = expression.children();
-  if (children.size() != 2) return false;
-  const Result<ExpressionPtr> rebuilt = MakeCall(name, children);
-  return rebuilt && (*rebuilt)->Signature() == expression.Signature();
-}
-
 bool OnlyFrom(const ExpressionPtr& expression, int from, int to) {
   const std::vector<int> columns = ColumnsOf(expression);
   return !columns.empty() && columns.front() >= from && columns.back() < to;
@@ -35,8 +27,8 @@ bool OnlyFrom(const ExpressionPtr& expression, int from, int to) {
 // The conjunct as an equality of the two sides; false when it is none.
 bool AsKeyPair(const PlanNode& join, const ExpressionPtr& conjunct, int left_width, int width, KeyPair& pair) {
   if (!conjunct->deterministic()) return false;
-  const bool equal = IsCallOf("=", *conjunct);
-  pair.null_safe = !equal && IsCallOf("IS NOT DISTINCT FROM", *conjunct);
+  const bool equal = IsCall("=", *conjunct);
+  pair.null_safe = !equal && IsCall("IS NOT DISTINCT FROM", *conjunct);
   if (!equal && !pair.null_safe) return false;
   ExpressionPtr a = conjunct->children()[0];
   ExpressionPtr b = conjunct->children()[1];

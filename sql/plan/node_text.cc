@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "engine/base/quantity.h"
 #include "sql/plan/nodes.h"
 #include "sql/plan/order_text.h"
 
@@ -25,6 +26,17 @@ std::string ProjectText(const PlanNode& node) {
     const std::string& name = (*node.schema)[i].name;
     text += (i == 0 ? "" : ", ") + value + (value == name ? "" : " AS " + name);
   }
+  return text;
+}
+
+std::string UnnestText(const PlanNode& node) {
+  std::string text = node.unnest_function == UnnestFunction::kSeries ? "generate_series(" : "unnest(";
+  const Schema& input = *node.inputs[0]->schema;
+  for (size_t i = 0; i < node.expressions.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + node.expressions[i]->ToString(input);
+  }
+  text += node.ordinality ? ") with ordinality AS " : ") AS ";
+  for (size_t i = 0; i < node.unnest_fields.size(); ++i) text += (i == 0 ? "" : ", ") + node.unnest_fields[i].name;
   return text;
 }
 
@@ -52,8 +64,7 @@ std::string SideText(const char* side, ChangelogMode mode, const std::vector<int
 
 // "orders (automatic), 8 buckets by (user_id, ds)"
 std::string TableRefText(const TableRef& table, const Schema& schema) {
-  return table.name + " (" + TableKindName(table.kind) + "), " + std::to_string(table.buckets) + " buckets by (" +
-         NamesOf(table.bucket_columns, schema) + ")";
+  return table.name + " (" + TableKindName(table.kind) + "), " + BucketsText(table, schema);
 }
 
 void DescribeJoin(const PlanNode& node, NodeText& text) {
@@ -73,6 +84,25 @@ void DescribeJoin(const PlanNode& node, NodeText& text) {
   text.details.push_back(SideText("right", node.right_mode, node.right_unique, *node.inputs[1]->schema));
 }
 
+void DescribeWindows(const PlanNode& node, NodeText& text) {
+  const Schema& input = *node.inputs[0]->schema;
+  const WindowGrouping& windows = *node.windows;
+  const auto name = [&](int column) { return input[static_cast<size_t>(column)].name; };
+  if (windows.assigned) {
+    text.details.push_back("windows: " + windows.spec.ToString() + " over " + name(windows.time));
+    if (windows.condition >= 0) text.details.push_back("rows count where " + name(windows.condition));
+  } else {
+    text.details.push_back("windows: rows carry theirs, which end at " +
+                           name(node.group_columns[static_cast<size_t>(windows.end_group)]));
+  }
+  std::string results = "results: once, when the watermark reaches the end of a window";
+  if (windows.early > 0) results = "results: every " + FormatDuration(windows.early) + " before the end of a window, and at it";
+  if (windows.lateness > 0) {
+    results += "; late rows change them for " + FormatDuration(windows.lateness) + " more";
+  }
+  text.details.push_back(results);
+}
+
 void DescribeAggregate(const PlanNode& node, NodeText& text) {
   const Schema& input = *node.inputs[0]->schema;
   for (const AggregateCall& call : node.calls) {
@@ -86,6 +116,7 @@ void DescribeAggregate(const PlanNode& node, NodeText& text) {
     text.title += " over all rows";
   }
   text.details.push_back(node.input_retracts ? "input: rows are retracted" : "input: append only");
+  if (node.windows) DescribeWindows(node, text);
 }
 
 }  // namespace
@@ -120,6 +151,10 @@ const char* KindName(NodeKind kind) {
       return "rank";
     case NodeKind::kOver:
       return "over";
+    case NodeKind::kWindow:
+      return "window";
+    case NodeKind::kUnnest:
+      return "unnest";
   }
   return "node";
 }
@@ -183,6 +218,7 @@ std::string StateOf(const PlanNode& node) {
     case NodeKind::kKeyOrder:
       return "rows of the running epoch, nothing in checkpoints";
     case NodeKind::kAggregate: {
+      if (node.windows) return std::string("accumulators per group of the windows that are open");
       if (node.calls.empty()) return node.input_retracts ? "a count per distinct row" : "every distinct row";
       std::string state = "accumulators per group";
       bool values = false;
@@ -204,6 +240,8 @@ const char* TableKindName(TableKind kind) {
   switch (kind) {
     case TableKind::kDeclared:
       return "declared";
+    case TableKind::kLog:
+      return "log";
     case TableKind::kAutomatic:
       return "automatic";
     case TableKind::kIndex:
@@ -212,6 +250,11 @@ const char* TableKindName(TableKind kind) {
       return "internal";
   }
   return "";
+}
+
+std::string BucketsText(const TableRef& table, const Schema& schema) {
+  const std::string buckets = std::to_string(table.buckets) + " buckets ";
+  return buckets + (table.bucket_columns.empty() ? "in turn" : "by (" + NamesOf(table.bucket_columns, schema) + ")");
 }
 
 std::vector<TableText> TablesOf(const JobPlan& plan) {
@@ -271,6 +314,10 @@ NodeText DescribeNode(const PlanNode& node) {
     case NodeKind::kAggregate:
       DescribeAggregate(node, text);
       break;
+    case NodeKind::kUnnest:
+      text.title = UnnestText(node);
+      if (node.unnest_outer) text.details.push_back("a row without elements stays, with NULL");
+      break;
     case NodeKind::kNormalise:
       text.title = "last row by (" + NamesOf(node.key, *node.schema) + ")";
       text.details.push_back(node.inputs[0]->changelog == ChangelogMode::kUpsert
@@ -300,8 +347,12 @@ NodeText DescribeNode(const PlanNode& node) {
     case NodeKind::kOver:
       DescribeOrdered(node, text.title, text.details);
       break;
+    case NodeKind::kWindow:
+      text.title = node.window.ToString() + " over " +
+                   (*node.inputs[0]->schema)[static_cast<size_t>(node.time_column)].name;
+      break;
     case NodeKind::kTable:
-      text.title = "last row by (" + NamesOf(node.key, *node.schema) + ")";
+      text.title = node.table.kind == TableKind::kLog ? "every row" : "last row by (" + NamesOf(node.key, *node.schema) + ")";
       text.details.push_back("table: " + TableRefText(node.table, *node.schema));
       if (!node.table.declared) {
         text.details.push_back("because a delta join needs the row that a change of the source replaced");

@@ -25,6 +25,8 @@ std::string FunctionName(const AggregateCall& call);  // "count"
 std::string StateOf(const PlanNode& node);
 // "declared", "automatic", "index", "internal"
 const char* TableKindName(TableKind kind);
+// "8 buckets by (user_id)"
+std::string BucketsText(const TableRef& table, const Schema& schema);
 
 // A table of the job, whether a node keeps it or a side of a delta join.
 struct TableText {

@@ -38,9 +38,19 @@ std::vector<Field> UnionFields(const PlanNode& node) {
   return fields;
 }
 
+// The bounds of windows over a time column: of its kind, with milliseconds at least, which window_time needs.
+void AppendWindowFields(DataType time, std::vector<Field>& fields) {
+  time.precision = std::max<uint8_t>(time.precision, 3);
+  for (const char* name : {"window_start", "window_end", "window_time"}) fields.push_back({name, time, false});
+}
+
 std::vector<Field> AggregateFields(const PlanNode& node) {
   std::vector<Field> fields;
-  for (const int column : node.group_columns) fields.push_back((*node.inputs[0]->schema)[static_cast<size_t>(column)]);
+  const Schema& input = *node.inputs[0]->schema;
+  for (const int column : node.group_columns) fields.push_back(input[static_cast<size_t>(column)]);
+  if (node.windows && node.windows->assigned) {
+    AppendWindowFields(input[static_cast<size_t>(node.windows->time)].type, fields);
+  }
   for (const AggregateCall& call : node.calls) {
     const bool counts = call.function == AggregateFunction::kCount || call.function == AggregateFunction::kCountStar;
     fields.push_back({call.name, call.type, !counts});
@@ -69,12 +79,26 @@ std::vector<Field> OverFields(const PlanNode& node) {
 
 }  // namespace
 
+std::vector<int> AggregateKey(const PlanNode& aggregate) {
+  std::vector<int> key = Iota(aggregate.group_columns.size());
+  if (aggregate.windows && aggregate.windows->assigned) key.push_back(static_cast<int>(key.size()) + 1);
+  return key;
+}
+
 bool LeftColumnsOnly(JoinType type) { return type == JoinType::kSemi || type == JoinType::kAnti; }
 
 bool CanBeNull(const Expression& expression, const Schema& schema) {
   if (const int column = expression.ColumnIndex(); column >= 0) return schema[static_cast<size_t>(column)].nullable;
   if (const ColumnPtr literal = expression.Literal()) return literal->IsNull(0);
   return !expression.NeverNull();
+}
+
+// An expression tells its operator only by its signature: it is `name` of its children if building that gives the same.
+bool IsCall(const char* name, const Expression& expression) {
+  const std::vector<ExpressionPtr> children = expression.children();
+  if (children.size() != 2) return false;
+  const Result<ExpressionPtr> rebuilt = MakeCall(name, children);
+  return rebuilt && (*rebuilt)->Signature() == expression.Signature();
 }
 
 Schema JoinedSchema(const PlanNode& join) {
@@ -113,9 +137,21 @@ void RefreshSchema(PlanNode& node) {
     case NodeKind::kOver:
       node.schema = std::make_shared<Schema>(OverFields(node));
       return;
+    case NodeKind::kWindow: {
+      std::vector<Field> fields = node.inputs[0]->schema->fields();
+      AppendWindowFields(fields[static_cast<size_t>(node.time_column)].type, fields);
+      node.schema = std::make_shared<Schema>(std::move(fields));
+      return;
+    }
     case NodeKind::kTable:
       if (!node.table.declared) node.schema = node.inputs[0]->schema;
       return;
+    case NodeKind::kUnnest: {
+      std::vector<Field> fields = node.inputs[0]->schema->fields();
+      fields.insert(fields.end(), node.unnest_fields.begin(), node.unnest_fields.end());
+      node.schema = std::make_shared<Schema>(std::move(fields));
+      return;
+    }
     case NodeKind::kFilter:
     case NodeKind::kNormalise:
     case NodeKind::kExchange:
@@ -191,6 +227,15 @@ PlanPtr NewRank(PlanPtr input, std::vector<int> partition, std::vector<SortColum
   return node;
 }
 
+PlanPtr NewWindow(PlanPtr input, const WindowSpec& window, int time_column, std::vector<int> session_keys) {
+  PlanPtr node = NewNode(NodeKind::kWindow, {std::move(input)});
+  node->window = window;
+  node->time_column = time_column;
+  node->session_keys = std::move(session_keys);
+  RefreshSchema(*node);
+  return node;
+}
+
 PlanPtr NewOver(PlanPtr input, std::vector<int> partition, std::vector<SortColumn> sort, std::vector<OverCall> calls) {
   PlanPtr node = NewNode(NodeKind::kOver, {std::move(input)});
   node->partition = std::move(partition);
@@ -198,6 +243,11 @@ PlanPtr NewOver(PlanPtr input, std::vector<int> partition, std::vector<SortColum
   node->over = std::move(calls);
   RefreshSchema(*node);
   return node;
+}
+
+PlanPtr NewDistinct(PlanPtr input) {
+  const size_t width = input->schema->size();
+  return NewAggregate(std::move(input), Iota(width), {});
 }
 
 PlanPtr NewValues(Batch rows) {
@@ -218,6 +268,24 @@ PlanPtr NewUnion(std::vector<PlanPtr> inputs) {
   PlanPtr node = NewNode(NodeKind::kUnion, std::move(inputs));
   RefreshSchema(*node);
   return node;
+}
+
+PlanPtr NewUnnest(PlanPtr input, UnnestFunction function, std::vector<ExpressionPtr> arguments,
+                  std::vector<Field> fields, bool ordinality, bool outer) {
+  PlanPtr node = NewNode(NodeKind::kUnnest, {std::move(input)});
+  node->unnest_function = function;
+  node->expressions = std::move(arguments);
+  node->unnest_fields = std::move(fields);
+  node->ordinality = ordinality;
+  node->unnest_outer = outer;
+  RefreshSchema(*node);
+  return node;
+}
+
+PlanPtr ClonePlan(const PlanPtr& plan) {
+  auto copy = std::make_shared<PlanNode>(*plan);
+  for (PlanPtr& input : copy->inputs) input = ClonePlan(input);
+  return copy;
 }
 
 PlanPtr NewKeyed(NodeKind kind, PlanPtr input, std::vector<int> key) {

@@ -20,19 +20,31 @@ PlanPtr NewJoin(PlanPtr left, PlanPtr right, JoinType type, ExpressionPtr condit
 PlanPtr NewAggregate(PlanPtr input, std::vector<int> group_columns, std::vector<AggregateCall> calls);
 PlanPtr NewRank(PlanPtr input, std::vector<int> partition, std::vector<SortColumn> sort, RankBounds bounds);
 PlanPtr NewOver(PlanPtr input, std::vector<int> partition, std::vector<SortColumn> sort, std::vector<OverCall> calls);
+PlanPtr NewWindow(PlanPtr input, const WindowSpec& window, int time_column, std::vector<int> session_keys);
+// Every row once.
+PlanPtr NewDistinct(PlanPtr input);
 PlanPtr NewValues(Batch rows);
 // What a SELECT without FROM reads: one row, with a column that no one can name.
 PlanPtr NewOneRow();
 PlanPtr NewUnion(std::vector<PlanPtr> inputs);
+// `fields`: names and types of the columns that are added, as PlanNode says.
+PlanPtr NewUnnest(PlanPtr input, UnnestFunction function, std::vector<ExpressionPtr> arguments,
+                  std::vector<Field> fields, bool ordinality, bool outer);
 // kNormalise, kKeyOrder, kExchange and tables that no one declared.
 PlanPtr NewKeyed(NodeKind kind, PlanPtr input, std::vector<int> key);
 
+// A tree of its own that is equal to `plan`, which may be changed without changing the other.
+PlanPtr ClonePlan(const PlanPtr& plan);
 // Sets the output schema from the inputs and the node's own fields; for rules that have changed them.
 void RefreshSchema(PlanNode& node);
+// The columns of an aggregate's output that tell its rows apart.
+std::vector<int> AggregateKey(const PlanNode& aggregate);
 // A join's output has the left columns only.
 bool LeftColumnsOnly(JoinType type);
 // The expression can be NULL in a row of `schema`.
 bool CanBeNull(const Expression& expression, const Schema& schema);
+// The expression is the operator `name` of two arguments.
+bool IsCall(const char* name, const Expression& expression);
 // Left columns followed by right columns, as a join's condition sees them.
 Schema JoinedSchema(const PlanNode& join);
 // [0, 1, ..., count - 1] + offset.

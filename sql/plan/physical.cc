@@ -143,19 +143,44 @@ Placement PhysicalPlanner::PlanAggregate(PlanPtr& node) {
   }
   Exchange(node->inputs[0], input, node->group_columns);
   node->input_retracts = node->inputs[0]->changelog != ChangelogMode::kAppend;
-  node->changelog = ChangelogMode::kFull;
+  if (node->windows && !node->windows->assigned) {
+    // The end of the windows has moved with its column.
+    const int end = written[static_cast<size_t>(node->windows->end_group)];
+    const std::vector<int>& now = node->group_columns;
+    node->windows->end_group = static_cast<int>(std::find(now.begin(), now.end(), end) - now.begin());
+  }
+  const bool once = node->windows && node->windows->lateness == 0 && node->windows->early == 0;
+  const ChangelogMode mode = once ? ChangelogMode::kAppend : ChangelogMode::kFull;
+  node->changelog = mode;
+  CheckSession(*node);
   RefreshSchema(*node);
   Placement output;
   const std::vector<int> groups = Iota(written.size());
   output.single = groups.empty();
   if (!groups.empty()) output.hashed.push_back(groups);
-  output.keys.push_back({groups, true});
+  output.keys.push_back({AggregateKey(*node), true});
   Record(*node, output);
   PlanPtr reordered = SelectColumns(node, order);
   if (reordered == node) return output;
   node = reordered;
-  node->changelog = ChangelogMode::kFull;
+  node->changelog = mode;
   return output.Project(node->expressions);
+}
+
+void PhysicalPlanner::CheckSession(const PlanNode& node) {
+  const bool session = node.windows && node.windows->assigned && node.windows->spec.function == WindowFunction::kSession;
+  if (!session || !node.input_retracts || !error_.empty()) return;
+  error_ = "SESSION works over append-only rows alone: a row that goes could divide a session that has been joined; use "
+           "TUMBLE, HOP or CUMULATE, or a source that only appends";
+}
+
+Placement PhysicalPlanner::PlanWindow(PlanNode& node) {
+  Placement input = Plan(node.inputs[0]);
+  node.changelog = node.inputs[0]->changelog;
+  // One row becomes several, told apart by the end of their window.
+  const int end = static_cast<int>(node.inputs[0]->schema->size()) + 1;
+  for (UniqueKey& key : input.keys) key.columns.push_back(end);
+  return input;
 }
 
 Placement PhysicalPlanner::PlanUnion(PlanNode& node) {
@@ -206,6 +231,14 @@ Placement PhysicalPlanner::Plan(PlanPtr& node) {
         CheckVolatile(*node, *expression, node->changelog == ChangelogMode::kAppend);
       }
       break;
+    case NodeKind::kUnnest: {
+      placement = Plan(node->inputs[0]);
+      placement.keys = UnnestKeys(*node, std::move(placement.keys));
+      const bool append = node->inputs[0]->changelog == ChangelogMode::kAppend;
+      node->changelog = append ? ChangelogMode::kAppend : ChangelogMode::kFull;
+      for (const ExpressionPtr& expression : node->expressions) CheckVolatile(*node, *expression, append);
+      break;
+    }
     case NodeKind::kValues:
       placement.single = true;
       break;
@@ -214,6 +247,9 @@ Placement PhysicalPlanner::Plan(PlanPtr& node) {
       break;
     case NodeKind::kAggregate:
       placement = PlanAggregate(node);
+      break;
+    case NodeKind::kWindow:
+      placement = PlanWindow(*node);
       break;
     case NodeKind::kUnion:
       placement = PlanUnion(*node);

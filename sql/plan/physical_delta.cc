@@ -64,7 +64,8 @@ PhysicalPlanner::Fusion PhysicalPlanner::FindFusion(const PlanNode& join, size_t
   const PlanNode* scan = ScanOfColumns(*join.inputs[side], columns);
   if (scan == nullptr) return {};
   const CatalogRelation& relation = *catalog_.Find(scan->relation);
-  if (relation.kind != CatalogRelation::Kind::kTable || tables_.at(relation.name).reads != 1) return {};
+  if (relation.kind != CatalogRelation::Kind::kTable || relation.IsLogTable()) return {};
+  if (tables_.at(relation.name).reads != 1) return {};
   const std::vector<int>& keys = KeysOf(join, side);
   Fusion fusion;
   for (const int column : relation.bucket_key) {

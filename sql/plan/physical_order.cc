@@ -2,10 +2,24 @@
 
 #include <algorithm>
 
+#include "sql/plan/event_time.h"
 #include "sql/plan/nodes.h"
 #include "sql/plan/physical_planner.h"
 
 namespace weir {
+namespace {
+
+// No result depends on a row behind its own peers.
+bool LooksBack(const std::vector<OverCall>& calls) {
+  return std::all_of(calls.begin(), calls.end(), [](const OverCall& call) {
+    if (call.function == OverFunction::kLag) return call.offset >= 0;
+    if (call.function == OverFunction::kLead) return call.offset <= 0;
+    const auto ahead = [](const FrameBound& bound) { return bound.kind >= FrameBound::Kind::kFollowing; };
+    return !ahead(call.frame.start) && !ahead(call.frame.end);
+  });
+}
+
+}  // namespace
 
 // Spreads the input by the partition's columns, in the order in which it is spread already if that is one of them.
 Placement PhysicalPlanner::PlanPartition(PlanNode& node) {
@@ -37,8 +51,12 @@ Placement PhysicalPlanner::PlanRank(PlanNode& node) {
 }
 
 Placement PhysicalPlanner::PlanOver(PlanNode& node) {
+  const EventTimes times = EventTimesOf(*node.inputs[0], catalog_);
   Placement placement = PlanPartition(node);
-  node.changelog = ChangelogMode::kFull;
+  const bool in_time = !node.input_retracts && !node.sort.empty() && !node.sort[0].descending &&
+                       Contains(times.times, node.sort[0].column) && LooksBack(node.over);
+  if (in_time) node.over_time = node.sort[0].column;
+  node.changelog = in_time ? ChangelogMode::kAppend : ChangelogMode::kFull;
   return placement;
 }
 

@@ -48,6 +48,8 @@ class PhysicalPlanner {
   Placement PlanJoin(PlanPtr& node);
   void ChooseKeyOrder(PlanNode& join, const Placement& left, const Placement& right);
   Placement PlanAggregate(PlanPtr& node);
+  Placement PlanWindow(PlanNode& node);
+  void CheckSession(const PlanNode& node);
   Placement PlanUnion(PlanNode& node);
   Placement PlanNormalise(PlanNode& node);
   Result<std::vector<int>> SinkKey(const PlanNode& sink, const CatalogRelation& relation, const Placement& placement);
@@ -71,6 +73,8 @@ class PhysicalPlanner {
   // Plans the INSERTs of a declared table.
   void PlanWrites(const CatalogRelation& relation);
   void PlanWrite(PlanPtr& sink, const CatalogRelation& relation);
+  // The same of a log table, whose rows are only added.
+  void PlanAppend(PlanPtr& sink, const CatalogRelation& relation);
   // The node that keeps a declared table.
   PlanPtr TableNode(const CatalogRelation& relation);
   Placement TablePlacement(const CatalogRelation& relation) const;

@@ -30,7 +30,11 @@ void PhysicalPlanner::PlanWrites(const CatalogRelation& relation) {
   for (PlanPtr& sink : sinks_) {
     if (sink->relation != relation.name) continue;
     error_.clear();
-    PlanWrite(sink, relation);
+    if (relation.IsLogTable()) {
+      PlanAppend(sink, relation);
+    } else {
+      PlanWrite(sink, relation);
+    }
     if (!error_.empty()) errors_.push_back({sink, error_});
   }
   error_ = outer;
@@ -54,8 +58,8 @@ void PhysicalPlanner::PlanWrite(PlanPtr& sink, const CatalogRelation& relation) 
 
 Placement PhysicalPlanner::TablePlacement(const CatalogRelation& relation) const {
   Placement placement;
-  placement.bucketed.push_back({relation.bucket_key, relation.buckets});
-  placement.keys.push_back({relation.primary_key, true});
+  if (!relation.bucket_key.empty()) placement.bucketed.push_back({relation.bucket_key, relation.buckets});
+  if (!relation.IsLogTable()) placement.keys.push_back({relation.primary_key, true});
   placement.TidyKeys();
   return placement;
 }
@@ -75,8 +79,8 @@ PlanPtr PhysicalPlanner::TableNode(const CatalogRelation& relation) {
   node.table.bucket_columns = relation.bucket_key;
   node.table.buckets = relation.buckets;
   node.table.declared = true;
-  node.table.kind = TableKind::kDeclared;
-  node.changelog = ChangelogMode::kFull;
+  node.table.kind = relation.IsLogTable() ? TableKind::kLog : TableKind::kDeclared;
+  node.changelog = relation.changelog;
   Record(node, TablePlacement(relation));
   return table.node;
 }

@@ -214,6 +214,13 @@ std::vector<UniqueKey> RankKeys(const PlanNode& rank, const std::vector<UniqueKe
   return keys;
 }
 
+// An element is known by its row and its place.
+std::vector<UniqueKey> UnnestKeys(const PlanNode& node, std::vector<UniqueKey> keys) {
+  if (!node.ordinality) return {};
+  for (UniqueKey& key : keys) key.columns.push_back(static_cast<int>(node.schema->size()) - 1);
+  return keys;
+}
+
 std::vector<UniqueKey> LogicalKeys(const PlanNode& node, const Catalog& catalog) {
   Placement placement;
   switch (node.kind) {
@@ -247,13 +254,17 @@ std::vector<UniqueKey> LogicalKeys(const PlanNode& node, const Catalog& catalog)
     case NodeKind::kOver:
       return LogicalKeys(*node.inputs[0], catalog);
     case NodeKind::kAggregate:
-      return {{Iota(node.group_columns.size()), true}};
+      return {{AggregateKey(node), true}};
     case NodeKind::kNormalise:
     case NodeKind::kTable:
+      if (node.key.empty()) return {};  // a log table
       return {{node.key, true}};
+    case NodeKind::kUnnest:
+      return UnnestKeys(node, LogicalKeys(*node.inputs[0], catalog));
     case NodeKind::kUnion:
     case NodeKind::kSink:
     case NodeKind::kValues:
+    case NodeKind::kWindow:
       break;
   }
   return {};

@@ -44,6 +44,8 @@ Placement JoinPlacement(const PlanNode& join, const Placement& left, const Place
 
 // Of the output of a kRank node whose input has these keys (behind its exchange).
 std::vector<UniqueKey> RankKeys(const PlanNode& rank, const std::vector<UniqueKey>& input);
+// Of the output of an unnest whose input has these keys.
+std::vector<UniqueKey> UnnestKeys(const PlanNode& node, std::vector<UniqueKey> keys);
 
 // The unique keys of the collapsed result of a tree that has no exchanges yet, smallest first; `strict` means nothing.
 std::vector<UniqueKey> LogicalKeys(const PlanNode& node, const Catalog& catalog);

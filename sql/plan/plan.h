@@ -6,12 +6,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sql/expr/expression.h"
 #include "sql/plan/catalog.h"
 #include "sql/plan/over.h"
+#include "sql/plan/window.h"
 
 namespace weir {
 
@@ -29,6 +31,11 @@ struct AggregateCall {
   std::string name;   // of the result column
 };
 
+enum class UnnestFunction {
+  kArrays,  // UNNEST(array, ...)
+  kSeries,  // generate_series(from, to[, step]) over bigints
+};
+
 enum class NodeKind {
   kScan,
   kFilter,
@@ -41,16 +48,20 @@ enum class NodeKind {
   kKeyOrder,
   kSink,
   kValues,
+  kWindow,  // a row becomes one for each window that its time is in
   kTable,  // a primary-key table: takes the changes of all its inputs (each behind an exchange by bucket), keeps the
-           // last row of each key, and emits its changelog (kFull)
+           // last row of each key, and emits its changelog (kFull); or a log table (TableKind::kLog), which has no key:
+           // takes rows that are only added and passes them on (kAppend)
   kRank,   // the first rows of each partition, with their number or without
   kOver,   // window functions: the input's columns, then one a call
+  kUnnest,  // a row for each element of an array: the input's columns, then the added ones
 };
 
 // A table of the table store, as a kTable node or an input of a delta join holds it.  Its columns are those of the
 // node, or of the rows that reach the join on that side.
 enum class TableKind {
   kDeclared,   // in the job file
+  kLog,        // in the job file, without a primary key
   kAutomatic,  // of a source with a primary key, for a delta join
   kIndex,      // the rows of a table, by other columns
   kInternal,   // the result of a join or an aggregate below a delta join
@@ -58,7 +69,8 @@ enum class TableKind {
 
 struct TableRef {
   std::string name;                 // "orders", "orders[user_id]", "join-1.left"; unique in the job
-  std::vector<int> bucket_columns;  // columns of the node's (of the join input's) schema, in the order of the hash
+  std::vector<int> bucket_columns;  // columns of the node's (of the join input's) schema, in the order of the hash; empty
+                                    // for a log table whose rows go to any bucket
   int buckets = 0;
   bool declared = false;  // in the job file
   TableKind kind = TableKind::kAutomatic;
@@ -111,14 +123,30 @@ struct PlanNode {
   TableRef left_table;
   TableRef right_table;
 
+  // kUnnest: the arguments are `expressions`, over the input.  Added behind the input's columns: one an array (one for a
+  // series), then, with ordinality, the element's place.  Outer: a row without elements stays, with NULL in them.
+  UnnestFunction unnest_function = UnnestFunction::kArrays;
+  std::vector<Field> unnest_fields;  // what is added
+  bool ordinality = false;
+  bool unnest_outer = false;
+
   // kAggregate: output = group columns, then one column a call.  DISTINCT is an aggregate without calls.
+  // With windows that it assigns, window_start, window_end and window_time stand between them.
   // Without group columns there is always one row (count 0, sum NULL), in one task.
   std::vector<int> group_columns;
   std::vector<AggregateCall> calls;
   bool input_retracts = true;  // false: append-only input, cheaper state
+  std::optional<WindowGrouping> windows;
+
+  // kWindow: output = the columns of the input, then window_start, window_end and window_time.  session_keys: of the
+  // input; a session is of rows with equal ones.
+  WindowSpec window;
+  int time_column = -1;
+  std::vector<int> session_keys;
+  bool sessions_by_groups = false;  // the keys are what the aggregate above groups by: GROUP BY SESSION(time, gap)
 
   // kNormalise, kKeyOrder: the key.  kExchange: the hash columns (empty = to one task).  kSink: the upsert key.
-  // kTable: the primary key.
+  // kTable: the primary key; empty for a log table.
   std::vector<int> key;
   // kExchange: > 0: by the bucket of the columns `key` (engine/data/bucket.h) out of so many, not by their hash.
   int buckets = 0;

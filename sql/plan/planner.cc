@@ -1,6 +1,6 @@
 // The steps from the text of a job's queries to its plan:
 //   1. parse every query, define the views in order, bind the INSERTs (errors of all are collected);
-//   2. per INSERT: push filters, extract join keys; over all: choose the joins that read tables;
+//   2. per INSERT: push filters, extract join keys, fold windows into aggregates; over all: choose the joins that read tables;
 //   3. per INSERT: choose where a normalise is needed, prune columns;
 //   4. over all: one list of columns a source; per INSERT: merge projects; over all: exchanges, tables and properties;
 //   5. over all: share equal subplans, give ids and names.
@@ -56,7 +56,11 @@ class JobPlanner {
   }
 
   void Optimise() {
-    for (PlanPtr& sink : sinks_) sink = ExtractJoinKeys(PushFilters(sink));
+    for (PlanPtr& sink : sinks_) {
+      sink = ExtractJoinKeys(PushFilters(sink));
+      const QueryText& query = queries_[sink->query];
+      FoldWindows(sink, catalog_, query.allowed_lateness.value_or(options_.allowed_lateness), query.early, outcome_.errors);
+    }
     CheckTables(sinks_, catalog_, outcome_.errors);
     ChooseJoins(sinks_, catalog_, options_.join, outcome_.errors);
     if (!outcome_.errors.empty()) return;

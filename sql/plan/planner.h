@@ -1,6 +1,7 @@
 // From the SQL of a job to its plan.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,14 @@ enum class JoinOption { kAuto, kRegular, kDelta };
 struct QueryText {
   std::string sql;   // INSERT INTO name SELECT ..., or CREATE VIEW name AS SELECT ...
   std::string name;  // for messages; may be empty
+  std::optional<Micros> allowed_lateness = {};  // of its windows; absent: the job's
+  Micros early = 0;                        // > 0: windows give results before their end, at most so often
 };
 
 struct PlannerOptions {
   JoinOption join = JoinOption::kAuto;
   std::string time_zone = "UTC";
+  Micros allowed_lateness = 0;
 };
 
 // A plan error with its place in a query: the job file maps it to file:line:column.

@@ -44,6 +44,10 @@ class Pruner {
         return PruneOver(node, needed);
       case NodeKind::kUnion:
         return PruneUnion(*node, needed);
+      case NodeKind::kWindow:
+        return PruneWindow(*node, needed);
+      case NodeKind::kUnnest:
+        return PruneUnnest(*node, needed);
       case NodeKind::kNormalise:
       case NodeKind::kTable:
         return PruneNormalise(*node, needed);
@@ -155,7 +159,8 @@ class Pruner {
   }
 
   Mapping PruneAggregate(PlanNode& node, const ColumnSet& needed) {
-    const size_t groups = node.group_columns.size();
+    const bool assigned = node.windows && node.windows->assigned;
+    const size_t groups = node.group_columns.size() + (assigned ? kWindowColumns : 0);
     std::vector<AggregateCall> kept;
     Mapping mapping = Iota(groups);
     for (size_t i = 0; i < node.calls.size(); ++i) {
@@ -169,7 +174,13 @@ class Pruner {
       if (call.argument >= 0) below.insert(call.argument);
       if (call.filter >= 0) below.insert(call.filter);
     }
+    if (assigned) below.insert(node.windows->time);
+    if (assigned && node.windows->condition >= 0) below.insert(node.windows->condition);
     const Mapping input = PruneExactly(node.inputs[0], below);
+    if (assigned) {
+      node.windows->time = input[static_cast<size_t>(node.windows->time)];
+      if (node.windows->condition >= 0) node.windows->condition = input[static_cast<size_t>(node.windows->condition)];
+    }
     node.group_columns = Mapped(node.group_columns, input);
     for (AggregateCall& call : kept) {
       if (call.argument >= 0) call.argument = input[static_cast<size_t>(call.argument)];
@@ -252,6 +263,36 @@ class Pruner {
       const Mapping arm = Prune(input, columns);
       input = SelectColumns(input, Mapped(kept, arm));
     }
+    RefreshSchema(node);
+    return mapping;
+  }
+
+  Mapping PruneWindow(PlanNode& node, const ColumnSet& needed) {
+    const int width = static_cast<int>(node.inputs[0]->schema->size());
+    ColumnSet below{node.time_column};
+    for (const int column : needed) {
+      if (column < width) below.insert(column);
+    }
+    Mapping mapping = Prune(node.inputs[0], below);
+    node.time_column = mapping[static_cast<size_t>(node.time_column)];
+    const std::vector<int> added = Iota(kWindowColumns, static_cast<int>(node.inputs[0]->schema->size()));
+    mapping.insert(mapping.end(), added.begin(), added.end());
+    RefreshSchema(node);
+    return mapping;
+  }
+
+  // The added columns stay: they are what the node makes.
+  Mapping PruneUnnest(PlanNode& node, const ColumnSet& needed) {
+    const int width = static_cast<int>(node.inputs[0]->schema->size());
+    ColumnSet below;
+    for (const int column : needed) {
+      if (column < width) below.insert(column);
+    }
+    for (const ExpressionPtr& expression : node.expressions) AddAll(ColumnsOf(expression), below);
+    Mapping mapping = Prune(node.inputs[0], below);
+    for (ExpressionPtr& expression : node.expressions) expression = expression->Remap(mapping);
+    const Mapping added = Iota(node.unnest_fields.size(), static_cast<int>(node.inputs[0]->schema->size()));
+    mapping.insert(mapping.end(), added.begin(), added.end());
     RefreshSchema(node);
     return mapping;
   }

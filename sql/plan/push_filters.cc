@@ -161,6 +161,20 @@ PlanPtr PushOrdered(PlanPtr node, Conjuncts conjuncts) {
   return Wrap(BoundRank(std::move(node), above), above);
 }
 
+PlanPtr PushUnnest(PlanPtr unnest, const Conjuncts& conjuncts) {
+  Conjuncts below, above;
+  const int width = static_cast<int>(unnest->inputs[0]->schema->size());
+  for (ExpressionPtr& expression : unnest->expressions) expression = FoldConstants(expression);
+  for (const ExpressionPtr& conjunct : conjuncts) {
+    const std::vector<int> columns = ColumnsOf(conjunct);
+    const bool movable = conjunct->deterministic() && (columns.empty() || columns.back() < width);
+    (movable ? below : above).push_back(conjunct);
+  }
+  unnest->inputs[0] = Push(unnest->inputs[0], std::move(below));
+  RefreshSchema(*unnest);
+  return Wrap(std::move(unnest), above);
+}
+
 PlanPtr Push(PlanPtr node, Conjuncts conjuncts) {
   switch (node->kind) {
     case NodeKind::kFilter: {
@@ -178,10 +192,18 @@ PlanPtr Push(PlanPtr node, Conjuncts conjuncts) {
     case NodeKind::kRank:
     case NodeKind::kOver:
       return PushOrdered(std::move(node), std::move(conjuncts));
+    case NodeKind::kUnnest:
+      return PushUnnest(std::move(node), conjuncts);
     case NodeKind::kUnion: {
       for (PlanPtr& input : node->inputs) input = Push(input, conjuncts);
       RefreshSchema(*node);
       return node;
+    }
+    case NodeKind::kWindow: {
+      // A late row is one before it is filtered: a condition stays above the windows.
+      node->inputs[0] = Push(node->inputs[0], {});
+      RefreshSchema(*node);
+      return Wrap(std::move(node), conjuncts);
     }
     case NodeKind::kSink: {
       node->inputs[0] = Push(node->inputs[0], {});

@@ -28,6 +28,12 @@ PlanPtr BoundRank(PlanPtr over, std::vector<ExpressionPtr>& conjuncts);
 // and cast to the common type of both sides).
 PlanPtr ExtractJoinKeys(PlanPtr plan);
 
+// --- fold_windows.cc -------------------------------------------------------------------------------------------------
+// Aggregates by the windows of a window function assign rows to windows themselves, and those by the end of a window that
+// rows carry end with it: both give the results of a window once, and forget it (PlanNode::windows).  Sessions that are not
+// grouped are an error.
+void FoldWindows(PlanPtr& sink, const Catalog& catalog, Micros lateness, Micros early, std::vector<QueryError>& errors);
+
 // --- join_choice.cc --------------------------------------------------------------------------------------------------
 // Decides for every join whether its rows are in tables or in its own state, and says why.  A join that the job wants as
 // a delta join and that cannot be one is an error at its place.

@@ -43,6 +43,12 @@ void AppendOrder(const PlanNode& node, std::string& out) {
   }
 }
 
+void Append(const WindowGrouping& windows, std::string& out) {
+  out += windows.assigned ? windows.spec.ToString() : std::string("given");
+  Append({windows.time, windows.condition, windows.end_group}, out);
+  out += std::to_string(windows.lateness) + "/" + std::to_string(windows.early);
+}
+
 // Equal texts mean equal operators over the same inputs.
 std::string Fingerprint(const PlanNode& node) {
   std::string text = std::to_string(static_cast<int>(node.kind)) + "|" + node.relation + "|";
@@ -54,6 +60,9 @@ std::string Fingerprint(const PlanNode& node) {
   Append(node.left_unique, text);
   Append(node.right_unique, text);
   Append(node.group_columns, text);
+  Append(node.session_keys, text);
+  if (node.kind == NodeKind::kWindow) text += node.window.ToString() + "@" + std::to_string(node.time_column);
+  if (node.windows) Append(*node.windows, text);
   for (const bool null_safe : node.null_safe) text += null_safe ? "n" : "e";
   text += "|" + std::to_string(static_cast<int>(node.join_type)) + "|" +
           std::to_string(static_cast<int>(node.strategy)) + "|" + std::to_string(node.buckets) + "|";
@@ -64,6 +73,10 @@ std::string Fingerprint(const PlanNode& node) {
   if (node.kind == NodeKind::kTable) Append(node.table, text);
   if (node.condition != nullptr) text += node.condition->Signature();
   for (const ExpressionPtr& expression : node.expressions) text += ";" + expression->Signature();
+  if (node.kind == NodeKind::kUnnest) {
+    text += std::string("|") + (node.unnest_function == UnnestFunction::kSeries ? "series" : "arrays") +
+            (node.ordinality ? "o" : "") + (node.unnest_outer ? "l" : "");
+  }
   for (const AggregateCall& call : node.calls) {
     text += "|" + std::to_string(static_cast<int>(call.function)) + (call.distinct ? "d" : "a") + call.type.ToString();
     Append({call.argument, call.filter}, text);

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 
 #include "engine/base/file.h"
 #include "tables/base/rocksdb_edge.h"
@@ -53,7 +54,10 @@ Status LinkDatabase(rocksdb::DB& database, const std::string& folder, const std:
   WEIR_TRY(BaseStatus(folder, "make a copy", status));
   const std::string parent = ParentOf(path);
   WEIR_TRY(MakeFolder(parent));
-  WEIR_TRY(BaseStatus(folder, fmt::format("make a copy in {}", path), checkpoint->CreateCheckpoint(path)));
+  // Nothing is flushed, since rows come by ingestion only: a flush would wait until there are few files at level 0.
+  constexpr uint64_t kFlushFromBytes = std::numeric_limits<uint64_t>::max();
+  WEIR_TRY(BaseStatus(folder, fmt::format("make a copy in {}", path),
+                      checkpoint->CreateCheckpoint(path, kFlushFromBytes)));
   return SyncFolder(parent);
 }
 

@@ -2,7 +2,8 @@
 //   1. Add collects the changes of one bucket in a flat buffer.
 //   2. When the bucket ends they are sorted by key and order of arrival; of each key the last one is written to the
 //      current SST file.  A file holds several buckets: the fewer files lie at level 0, the less a lookup costs.
-//   3. Finish adds the marker behind the last row and ingests all files in one call.
+//   3. Finish adds the marker behind the last row and ingests all files, those of earlier runs first, in one call.  Of
+//      two files that hold the same key RocksDB takes the later one for the newer.
 #include <rocksdb/sst_file_writer.h>
 
 #include <algorithm>
@@ -24,12 +25,12 @@ constexpr size_t kPrefetchDistance = 8;
 }  // namespace
 
 struct Fold::State {
-  explicit State(TableBase& folded) : base(folded), first(folded.empty()) {}
+  State(TableBase& folded, bool first_run) : base(folded), first(first_run && folded.empty()) {}
 
   TableBase& base;
   const bool first;  // there is nothing in the base that a removal could remove
   bool failed = false;
-  bool ingested = false;
+  bool over = false;
   int bucket = 0;
   SortedRows changes;  // of `bucket`
   std::optional<rocksdb::SstFileWriter> writer;
@@ -75,25 +76,33 @@ struct Fold::State {
     return BaseStatus(base.folder(), "write a row of a fold", status);
   }
 
-  Status Finish(std::string_view marker) {
+  Status Close() {
+    WEIR_TRY(WriteBucket());
+    return writer ? CloseFile() : Status{};
+  }
+
+  Status Finish(std::string_view marker, std::span<const std::unique_ptr<Fold>> runs) {
     WEIR_TRY(WriteBucket());
     if (!writer) WEIR_TRY(OpenFile());
     WEIR_TRY(BaseStatus(base.folder(), "write the marker of a fold", writer->Put(rocksdb::Slice(kMarkerKey), marker)));
     WEIR_TRY(CloseFile());
-    return base.Ingest(files);
+    std::vector<std::string> all;
+    for (const auto& run : runs) all.insert(all.end(), run->state_->files.begin(), run->state_->files.end());
+    all.insert(all.end(), files.begin(), files.end());
+    return base.Ingest(all);
   }
 
   // Runs a step; after one that failed there is no other.
   template <class Step>
   Status Run(const Step& step) {
-    if (failed || ingested) return BaseError(base.folder(), "go on with a fold", "it has failed or is finished");
+    if (failed || over) return BaseError(base.folder(), "go on with a fold", "it has failed or is finished");
     Status status = Guarded(base.folder(), "fold", step);
     failed = !status.has_value();
     return status;
   }
 };
 
-Fold::Fold(TableBase& base) : state_(std::make_unique<State>(base)) {}
+Fold::Fold(TableBase& base, bool first_run) : state_(std::make_unique<State>(base, first_run)) {}
 
 Fold::~Fold() {
   state_->writer.reset();
@@ -114,10 +123,18 @@ Status Fold::Add(int bucket, const LogEntry& entry) {
   });
 }
 
-Status Fold::Finish(std::string_view marker) {
+Status Fold::Close() {
   return state_->Run([&]() -> Status {
-    WEIR_TRY(state_->Finish(marker));
-    state_->ingested = true;
+    WEIR_TRY(state_->Close());
+    state_->over = true;
+    return {};
+  });
+}
+
+Status Fold::Finish(std::string_view marker, std::span<const std::unique_ptr<Fold>> runs) {
+  return state_->Run([&]() -> Status {
+    WEIR_TRY(state_->Finish(marker, runs));
+    state_->over = true;
     return {};
   });
 }

@@ -153,17 +153,18 @@ class RocksBase final : public TableBase {
 
   std::string FoldingFolder() const { return (std::filesystem::path(folder_) / "folding").string(); }
 
-  Status OpenDatabase() {
+  Status OpenDatabase(bool create = false) {
     rocksdb::DB* opened = nullptr;
-    WEIR_TRY(BaseStatus(folder_, "open the table's rows", rocksdb::DB::Open(options_, folder_, &opened)));
+    rocksdb::Options options = options_;
+    options.create_if_missing = create;
+    WEIR_TRY(BaseStatus(folder_, "open the table's rows", rocksdb::DB::Open(options, folder_, &opened)));
     database_.reset(opened);
     return {};
   }
 
   Status CreateDatabase() {
     WEIR_TRY(MakeFolder(folder_));
-    options_.create_if_missing = true;
-    WEIR_TRY(OpenDatabase());
+    WEIR_TRY(OpenDatabase(/*create=*/true));
     const std::filesystem::path folder = std::filesystem::absolute(folder_);
     return SyncFolder(folder.parent_path().string());
   }
@@ -220,11 +221,11 @@ class RocksBase final : public TableBase {
   const rocksdb::Options& options() const override { return options_; }
 
   const std::string folder_;
-  rocksdb::Options options_;
+  const rocksdb::Options options_;
   // Written before empty_ says false, by the one thread that folds; readers look at it only after that.
   std::unique_ptr<rocksdb::DB> database_;
   std::atomic<bool> empty_ = true;
-  int next_file_ = 0;
+  std::atomic<int> next_file_ = 0;
 };
 
 }  // namespace

@@ -86,9 +86,10 @@ class TableBase {
 
  private:
   friend class Fold;
+  // By any number of threads.
+  virtual Result<std::string> NewFile() = 0;
   // Makes the files, whose names came from NewFile, part of the database, all of them or none.
   virtual Status Ingest(const std::vector<std::string>& files) = 0;
-  virtual Result<std::string> NewFile() = 0;
   virtual const std::string& folder() const = 0;
   virtual const rocksdb::Options& options() const = 0;
 };
@@ -96,15 +97,22 @@ class TableBase {
 // One fold: takes the changes of each bucket in order, keeps the newest of each key, writes sorted files, and ingests
 // them with the marker in one call.  Memory: the entries of one bucket.  One thread.  What an abandoned fold wrote is
 // deleted by its destructor, or by the next Open.  The first fold of a base writes no removals.
+//
+// A fold may come in runs: each is a Fold of its own, which Close ends; a later run is newer than an earlier one.  The
+// last one is not closed but ingests all of them.  Runs may be written beside another fold; Finish is called by one
+// thread at a time.
 class Fold {
  public:
-  explicit Fold(TableBase& base);
+  // `first_run`: no run of the same buckets that is not in the base yet goes before this one.
+  explicit Fold(TableBase& base, bool first_run = true);
   ~Fold();
   // Of one bucket, in the order in which they happened; buckets in rising order.
   Status Add(int bucket, const LogEntry& entry);
-  // Ends the files and ingests them.  The base is durable when it returns.  After an error of Add or Finish nothing has
-  // changed in the base, and the fold is over.
-  Status Finish(std::string_view marker);
+  // Ends the files, which stay outside the base.
+  Status Close();
+  // Ends the files and ingests them, behind those of the closed runs before it, oldest first.  The base is durable when
+  // it returns.  After an error of Add or Finish nothing has changed in the base, and the fold is over.
+  Status Finish(std::string_view marker, std::span<const std::unique_ptr<Fold>> runs = {});
   int64_t rows() const;   // written, of all buckets, removals too
   int64_t bytes() const;  // of the files
 

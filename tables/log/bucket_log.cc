@@ -106,9 +106,15 @@ class SegmentedLog final : public BucketLog {
     if (sync_->dead()) return sync_->DeadError();
     return block_.entries() > 0 ? WriteBlock() : Status{};
   }
+  Status EndSegment() override {
+    WEIR_TRY(Flush());
+    segment_ended_ = true;
+    return {};
+  }
   LogPosition end() const override { return end_; }
   std::function<Status()> SyncLater() override;
   Status DropBefore(const LogPosition& position) override;
+  uint64_t first_segment() const override { return segments_.empty() ? end_.segment : segments_.begin()->first; }
   int64_t bytes() const override { return bytes_.load(std::memory_order_relaxed); }
 
  private:
@@ -123,6 +129,7 @@ class SegmentedLog final : public BucketLog {
   BlockWriter block_;
   LogPosition end_;
   std::shared_ptr<SegmentFile> current_;  // of end_.segment; null until there is something in it
+  bool segment_ended_ = false;            // the next block begins a new one
   uint64_t written_behind_ = 0;           // bytes of the current segment that the kernel was asked to write back
   std::vector<SyncState::Target> unsynced_;
   std::vector<std::string> new_folders_;   // to be made durable once
@@ -192,6 +199,7 @@ Status SegmentedLog::StartSegment() {
   end_.segment = number;
   end_.byte = 0;
   written_behind_ = 0;
+  segment_ended_ = false;
   return Write(EncodeSegmentHeader({options_.bucket, number, end_.offset}));
 }
 
@@ -211,7 +219,7 @@ Status SegmentedLog::Write(std::string_view content) {
 
 Status SegmentedLog::WriteBlock() {
   const auto write = [this]() -> Status {
-    if (!current_ || end_.byte >= options_.segment_bytes) WEIR_TRY(StartSegment());
+    if (!current_ || segment_ended_ || end_.byte >= options_.segment_bytes) WEIR_TRY(StartSegment());
     const uint32_t entries = block_.entries();
     WEIR_TRY(Write(block_.Seal(end_.offset)));
     end_.offset += entries;

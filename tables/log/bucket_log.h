@@ -35,6 +35,8 @@ class BucketLog {
   // back).
   virtual Status Append(const LogEntry& entry) = 0;
   virtual Status Flush() = 0;
+  // What comes next begins a new segment.
+  virtual Status EndSegment() = 0;
   // Behind the last flushed block.
   virtual LogPosition end() const = 0;
   // Makes durable what has been flushed so far; to be called later, on any thread, once.  fdatasync of every segment
@@ -42,8 +44,18 @@ class BucketLog {
   virtual std::function<Status()> SyncLater() = 0;
   // Deletes the segments that lie wholly before `position`.
   virtual Status DropBefore(const LogPosition& position) = 0;
+  // The number of the first segment that is there; that of `end` when there is none.
+  virtual uint64_t first_segment() const = 0;
   virtual int64_t bytes() const = 0;  // of all segment files; any thread
 };
+
+// What a segment begins with.
+struct SegmentStart {
+  uint64_t offset = 0;  // of its first entry
+  std::string group;    // of its first entry
+};
+// Errors: as ReadLog.  REQUIRES: a block has been written to the segment.
+Result<SegmentStart> ReadSegmentStart(const std::string& folder, uint64_t number);
 
 // Calls take(entry) for the entries in [from, to); views are valid during the call.  A bad checksum, a missing segment
 // or a cut one is an error that names file and byte.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "engine/base/check.h"
 #include "tables/log/bucket_log.h"
@@ -24,6 +25,8 @@ class LogReader {
   // Reads segment `number` from byte `from` (0: its first block) to byte `to` (none: its end).
   Status ReadSegment(uint64_t number, uint64_t from, std::optional<uint64_t> to);
   uint64_t offset() const { return offset_; }
+  // Reads the first block of a segment, at whatever offset that begins.  Returns that offset.
+  Result<uint64_t> ReadFirstBlock(uint64_t number);
 
  private:
   Status CheckHeader(const SegmentFile& file, uint64_t number, bool from_start);
@@ -52,6 +55,20 @@ Status LogReader::ReadSegment(uint64_t number, uint64_t from, std::optional<uint
   }
   previous_ = file->path();
   return {};
+}
+
+Result<uint64_t> LogReader::ReadFirstBlock(uint64_t number) {
+  WEIR_ASSIGN(const auto file, SegmentFile::OpenForReading(SegmentPath(folder_, number)));
+  WEIR_ASSIGN(const uint64_t size, file->Size());
+  if (size <= kSegmentHeaderBytes) return LogDamage(file->path(), size, "it ends before its first block");
+  std::string bytes(kSegmentHeaderBytes, '\0');
+  WEIR_ASSIGN(const bool whole, file->ReadAt(0, bytes));
+  if (!whole) return LogDamage(file->path(), 0, "the header is cut off");
+  WEIR_ASSIGN(const SegmentHeader header, DecodeSegmentHeader(bytes, file->path()));
+  offset_ = header.first_offset;
+  WEIR_TRY(CheckHeader(*file, number, true));
+  WEIR_TRY(ReadBlock(*file, kSegmentHeaderBytes, size));
+  return header.first_offset;
 }
 
 Status LogReader::CheckHeader(const SegmentFile& file, uint64_t number, bool from_start) {
@@ -95,6 +112,18 @@ Result<uint64_t> LogReader::ReadBlock(const SegmentFile& file, uint64_t byte, ui
 }
 
 }  // namespace
+
+Result<SegmentStart> ReadSegmentStart(const std::string& folder, uint64_t number) {
+  SegmentStart start;
+  bool first = true;
+  const Take take = [&](const LogEntry& entry) -> Status {
+    if (std::exchange(first, false)) start.group = entry.group;
+    return {};
+  };
+  LogReader reader(folder, 0, take);
+  WEIR_ASSIGN(start.offset, reader.ReadFirstBlock(number));
+  return start;
+}
 
 Status ReadLog(const std::string& folder, const LogPosition& from, const LogPosition& to, const Take& take) {
   if (from == to) return {};

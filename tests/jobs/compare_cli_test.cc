@@ -132,6 +132,28 @@ TEST_F(CompareVerbTest, ASweepComparesForEachValue) {
   EXPECT_GT(json["sweep"][0]["variants"][0]["records_out"], json["sweep"][1]["variants"][0]["records_out"]);
 }
 
+TEST_F(CompareVerbTest, AJobThatWritesTablesAloneSaysThatNothingIsHeldSideBySide) {
+  Write("job.yaml", R"(
+name: log
+sources:
+  orders: {connector: generator, kind: orders, rows: 2000}
+tables:
+  events: {columns: {order_id: bigint, user_id: bigint}}
+queries:
+  - INSERT INTO events SELECT order_id, user_id FROM orders
+)");
+  const Outcome compare = Weir("compare job.yaml --variants regular-memory,delta");
+  EXPECT_EQ(compare.exit_code, 0) << compare.err;
+  EXPECT_THAT(compare.err, HasSubstr("job log writes tables alone: only what that costs is compared"));
+  EXPECT_THAT(compare.out, HasSubstr("no results were compared, only costs"));
+  // Its sources are read again for each variant, as those of sinks are.
+  std::string text = Read("job.yaml");
+  text.replace(text.find("{connector: generator, kind: orders, rows: 2000}"), 48,
+               "{connector: memory, columns: {order_id: bigint, user_id: bigint}}");
+  Write("job.yaml", text);
+  EXPECT_EQ(Weir("compare job.yaml").exit_code, 2);
+}
+
 TEST_F(CompareVerbTest, RefusesWhatCannotBeCompared) {
   WriteJob("job.yaml", "pairs");
   const Outcome variant = Weir("compare job.yaml --variants regular");

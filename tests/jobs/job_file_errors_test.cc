@@ -91,14 +91,27 @@ const Broken kBroken[] = {
      "job.yaml:3:52: the generator's column order_id is a bigint\n"
      "job.yaml:3:52: the generator orders makes no column x\n"},
     {"Table", "queries: [q]\ntables:\n  t: {columns: {a: bigint}, primry_key: [a]}\n",
-     "job.yaml:3:3: table t has no primary_key; log tables, whose rows are only added, come with a later version\n"
      "job.yaml:3:29: unknown key primry_key in table t; did you mean primary_key?\n"},
     {"TableEngine",
      "queries: [q]\ntables:\n  t: {columns: {a: bigint}, primary_key: [a], merge_engine: aggregation, ttl: 7d, delete: "
      "ignore}\n",
      "job.yaml:3:61: merge_engine: aggregation comes with a later version; deduplicate is the one there is\n"
-     "job.yaml:3:79: ttl comes with a later version\n"
+     "job.yaml:3:79: ttl is for log tables, which have no primary_key; a row with a key stays until it is deleted\n"
      "job.yaml:3:91: delete: ignore comes with a later version; row is the one there is\n"},
+    {"LogTable",
+     "queries: [q]\ntables:\n  t: {columns: {a: int, b: bitmap32}, merge_engine: deduplicate, delete: row, ttl: 0s, "
+     "changelog: {retain: 1d}, bucket: {key: [b, c]}}\n",
+     "job.yaml:3:53: merge_engine is for tables with a primary_key; without one this is a log table, whose rows are only "
+     "added\n"
+     "job.yaml:3:74: delete is for tables with a primary_key; without one this is a log table, whose rows are only added\n"
+     "job.yaml:3:84: ttl: rows stay for longer than no time\n"
+     "job.yaml:3:99: changelog is for tables with a primary_key; the changes of a log table are its rows, and ttl says how "
+     "long they stay\n"
+     "job.yaml:3:127: bucket: column b is a bitmap32, by which rows are not spread\n"
+     "job.yaml:3:131: there is no column c\n"},
+    {"LogTableTtl", "queries: [q]\ntables:\n  t: {columns: {a: int}, ttl: 0s, partition: {by: [a]}}\n",
+     "job.yaml:3:31: ttl: rows stay for longer than no time\n"
+     "job.yaml:3:46: partition comes with a later version; ttl lets old rows go\n"},
     {"TableBucket", "queries: [q]\ntables:\n  t: {columns: {a: int, b: int}, primary_key: [a], bucket: {key: [b], num: 0}}\n",
      "job.yaml:3:66: bucket: column b does not belong to the primary_key, and a row must not change its bucket\n"
      "job.yaml:3:76: num: 0 is out of range (1 to 4096)\n"},

@@ -284,6 +284,8 @@ class JoinModel {
   }
 
  private:
+  static constexpr int64_t kRunBytes = 200;  // of a state table: most epochs have several runs
+
   // What is true at a checkpoint; a crash goes back to it.
   struct Point {
     Manifest manifest;
@@ -304,7 +306,7 @@ class JoinModel {
     if (tables_) tables_->Close();
     folds_before_ = folds();
     if (setting_.storage != Storage::kMemory) {
-      tables_ = std::make_shared<TableSet>(TableSetOptions{setting_.memory, int64_t{1} << 30, 40});
+      tables_ = std::make_shared<TableSet>(TableSetOptions{setting_.memory, int64_t{1} << 30, 40, kRunBytes});
       const bool logged = setting_.storage == Storage::kTables;
       const auto kind = logged ? weir::TableOptions::Kind::kLogged : weir::TableOptions::Kind::kState;
       const int buckets = logged ? 8 : kKeyGroups;

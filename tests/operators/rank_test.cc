@@ -1,10 +1,6 @@
 #include "operators/rank/rank.h"
 
-#include <optional>
-#include <random>
-
-#include "engine/data/hash.h"
-#include "tests/operators/fakes.h"
+#include "tests/operators/order_model.h"
 
 namespace weir {
 namespace {
@@ -20,13 +16,14 @@ using testing::CapturingOutput;
 using testing::Collapsed;
 using testing::Feed;
 using testing::MakeSchema;
-using testing::MemorySnapshot;
-using testing::MemorySnapshotWriter;
+using testing::CompareRows;
+using testing::OrderedRow;
+using testing::OrderedRun;
 using testing::ParseBatch;
+using testing::Partitions;
 using testing::TaskContext;
 
-// Partition p, values a and t to sort by, id.
-const SchemaPtr kInput = MakeSchema({{"p", BigintType()}, {"a", BigintType()}, {"t", StringType()}, {"id", BigintType()}});
+const SchemaPtr kInput = testing::kOrderedInput;
 
 RankOptions Options(std::vector<SortColumn> sort, RankBounds bounds, bool retracts) {
   RankOptions options;
@@ -117,47 +114,12 @@ TEST(Rank, LimitIsAPartitionOfAllRows) {
 
 // --- against a recomputation
 
-struct Row {
-  std::optional<int64_t> p, a;
-  std::optional<std::string> t;
-  int64_t id = 0;
-
-  static std::string Cell(const std::optional<int64_t>& value) { return value ? std::to_string(*value) : "NULL"; }
-  std::string Line(const char* kind) const {
-    return std::string(kind) + " " + Cell(p) + " " + Cell(a) + " " + t.value_or("NULL") + " " + std::to_string(id) + "\n";
-  }
-  std::string Picture() const {
-    return Cell(p) + " " + Cell(a) + " " + (t ? "'" + *t + "'" : "NULL") + " " + std::to_string(id);
-  }
-};
-
-template <class T>
-int Compare(const std::optional<T>& x, const std::optional<T>& y, const SortColumn& sort) {
-  if (!x || !y) return x.has_value() == y.has_value() ? 0 : (x.has_value() != sort.nulls_first ? -1 : 1);
-  const int order = *x < *y ? -1 : *y < *x ? 1 : 0;
-  return sort.descending ? -order : order;
-}
-
-int Compare(const Row& x, const Row& y, const std::vector<SortColumn>& sort) {
-  for (const SortColumn& column : sort) {
-    const int order = column.column == 1   ? Compare(x.a, y.a, column)
-                      : column.column == 2 ? Compare(x.t, y.t, column)
-                                           : Compare(std::optional(x.id), std::optional(y.id), column);
-    if (order != 0) return order;
-  }
-  return 0;
-}
-
-std::map<std::string, int> Recompute(const std::vector<Row>& rows, const RankOptions& options) {
-  std::map<std::string, std::vector<Row>> partitions;
-  for (const Row& row : rows) partitions[Row::Cell(row.p)].push_back(row);
+std::map<std::string, int> Recompute(const std::vector<OrderedRow>& rows, const RankOptions& options) {
   std::map<std::string, int> result;
-  for (auto& [key, members] : partitions) {
-    std::stable_sort(members.begin(), members.end(),
-                     [&](const Row& x, const Row& y) { return Compare(x, y, options.sort) < 0; });
+  for (const auto& [key, members] : Partitions(rows, options.sort)) {
     int64_t number = 0;
     for (size_t i = 0; i < members.size(); ++i) {
-      const bool peer = i > 0 && Compare(members[i - 1], members[i], options.sort) == 0;
+      const bool peer = i > 0 && CompareRows(members[i - 1], members[i], options.sort) == 0;
       const auto position = static_cast<int64_t>(i) + 1;
       if (options.bounds.function == F::kRowNumber || (!peer && options.bounds.function == F::kRank)) number = position;
       if (!peer && options.bounds.function == F::kDenseRank) ++number;
@@ -167,96 +129,6 @@ std::map<std::string, int> Recompute(const std::vector<Row>& rows, const RankOpt
   }
   return result;
 }
-
-// Random changes in batches of a size, with snapshots that are restored at another parallelism.
-class RandomRun {
- public:
-  RandomRun(uint64_t seed, size_t batch, RankOptions options) : random_(seed), batch_(batch), options_(std::move(options)) {}
-
-  void Run(int changes) {
-    Start(1, nullptr);
-    std::string text;
-    for (int i = 0; i < changes; ++i) {
-      text += Change();
-      if (static_cast<size_t>(i) % batch_ + 1 < batch_ && i + 1 < changes) continue;
-      Send(text);
-      text.clear();
-      if (::testing::Test::HasFailure()) return;
-      if (random_() % 8 == 0) Move();
-      if (batch_ < 4096 && random_() % 4 != 0) continue;
-      ASSERT_EQ(result_.rows(), Recompute(rows_, options_));
-    }
-    ASSERT_EQ(result_.rows(), Recompute(rows_, options_));
-  }
-
- private:
-  Row NewRow() {
-    Row row;
-    if (random_() % 8 != 0) row.p = static_cast<int64_t>(random_() % 5);
-    if (random_() % 8 != 0) row.a = static_cast<int64_t>(random_() % 9) - 4 + (random_() % 30 == 0 ? (int64_t{1} << 40) : 0);
-    if (random_() % 8 != 0) row.t = std::string(random_() % 3, 'b') + static_cast<char>('a' + random_() % 3);
-    row.id = next_id_++;
-    return row;
-  }
-
-  std::string Change() {
-    const uint64_t what = options_.input_retracts && !rows_.empty() ? random_() % 4 : 0;
-    if (what < 2) {
-      rows_.push_back(NewRow());
-      return rows_.back().Line("+I");
-    }
-    const size_t at = random_() % rows_.size();
-    const Row old = rows_[at];
-    rows_.erase(rows_.begin() + static_cast<std::ptrdiff_t>(at));
-    if (what == 2) return old.Line("-D");
-    Row row = NewRow();
-    row.id = old.id;
-    rows_.push_back(row);
-    return old.Line("-U") + row.Line("+U");
-  }
-
-  void Start(int parallelism, const SnapshotReader* from) {
-    tasks_.clear();
-    for (int i = 0; i < parallelism; ++i) {
-      tasks_.push_back(std::make_unique<Task>(options_, i, parallelism));
-      if (from != nullptr) ASSERT_TRUE(tasks_.back()->op->Restore(*from));
-    }
-  }
-
-  void Move() {
-    MemorySnapshot snapshot;
-    for (size_t i = 0; i < tasks_.size(); ++i) {
-      MemorySnapshotWriter writer;
-      ASSERT_TRUE(tasks_[i]->op->Snapshot(writer));
-      ASSERT_TRUE(writer.Finish());
-      snapshot.Add(static_cast<int>(i), static_cast<int>(tasks_.size()), writer.content);
-    }
-    Start(1 + static_cast<int>(random_() % 4), &snapshot);
-  }
-
-  // Each row goes to the task of its partition, as an exchange sends it.
-  void Send(const std::string& text) {
-    const Batch batch = ParseBatch(kInput, text);
-    std::vector<uint64_t> hashes;
-    HashRows(batch, options_.partition, hashes);
-    for (size_t task = 0; task < tasks_.size(); ++task) {
-      Selection selection;
-      for (size_t row = 0; row < batch.rows(); ++row) {
-        const int owner = TaskOf(KeyGroupOf(hashes[row]), static_cast<int>(tasks_.size()));
-        if (owner == static_cast<int>(task)) selection.push_back(static_cast<uint32_t>(row));
-      }
-      if (!selection.empty()) Feed(*tasks_[task]->op, 0, batch.Gather(selection), result_);
-    }
-  }
-
-  std::mt19937_64 random_;
-  const size_t batch_;
-  const RankOptions options_;
-  std::vector<Row> rows_;
-  int64_t next_id_ = 1;
-  std::vector<std::unique_ptr<Task>> tasks_;
-  Collapsed result_;
-};
 
 TEST(Rank, IsTheRecomputation) {
   const std::vector<SortColumn> by_all = {{1, true, false}, {2, false, true}, {3, false, false}};
@@ -274,7 +146,11 @@ TEST(Rank, IsTheRecomputation) {
         for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
           SCOPED_TRACE("seed " + std::to_string(seed) + ", case " + std::to_string(c) + ", batch " +
                        std::to_string(batch) + (retracts ? ", retracts" : ", append"));
-          RandomRun(seed, batch, Options(cases[c].first, cases[c].second, retracts)).Run(batch == 4096 ? 3000 : 300);
+          const RankOptions options = Options(cases[c].first, cases[c].second, retracts);
+          OrderedRun run(
+              seed, batch, retracts, [&] { return MakeRank(options); },
+              [&](const std::vector<OrderedRow>& rows) { return Recompute(rows, options); });
+          run.Run(batch == 4096 ? 3000 : 300);
           if (HasFailure()) return;
         }
       }
@@ -289,11 +165,11 @@ TEST(Rank, ALargePartition) {
   Task task(options);
   std::mt19937_64 random(1);
   Collapsed result;
-  std::vector<Row> rows;
+  std::vector<OrderedRow> rows;
   for (int step = 0; step < 12; ++step) {
     std::string text;
     for (int i = 0; i < 600; ++i) {
-      Row row;
+      OrderedRow row;
       row.a = static_cast<int64_t>(random() % 100'000);
       row.id = step * 600 + i;
       rows.push_back(row);
@@ -307,7 +183,7 @@ TEST(Rank, ALargePartition) {
     ASSERT_EQ(result.rows(), Recompute(rows, options)) << "step " << step;
   }
   std::string text;
-  for (const Row& row : rows) text += row.Line("-D");
+  for (const OrderedRow& row : rows) text += row.Line("-D");
   Feed(*task.op, 0, ParseBatch(kInput, text), result);
   EXPECT_TRUE(result.rows().empty());
   EXPECT_EQ(task.op->StateSizes()[0].rows, 0);

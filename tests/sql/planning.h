@@ -47,6 +47,14 @@ inline CatalogRelation Table(std::string name, const std::vector<TestColumn>& co
   return relation;
 }
 
+inline CatalogRelation LogTable(std::string name, const std::vector<TestColumn>& columns,
+                                std::vector<int> bucket_key) {
+  CatalogRelation relation = Source(std::move(name), ChangelogMode::kAppend, columns, {});
+  relation.kind = CatalogRelation::Kind::kTable;
+  relation.bucket_key = std::move(bucket_key);
+  return relation;
+}
+
 // orders and visits are upsert sources, l and r full changelogs with the key id, bag a full changelog without a key, t,
 // u and n (every number type) append only, kd full with deletes that carry the key only.
 inline Catalog TestCatalog() {
@@ -88,7 +96,8 @@ inline Catalog TestCatalog() {
   return catalog;
 }
 
-// The same with tables: ot and vt take orders and visits, users has the key id, pages the key id and a user.
+// The same with tables: ot and vt take orders and visits, users has the key id, pages the key id and a user; the log
+// tables events and trail take u.
 inline Catalog TableCatalog() {
   Catalog catalog = TestCatalog();
   const std::vector<CatalogRelation> tables = {
@@ -109,6 +118,8 @@ inline Catalog TableCatalog() {
             {1, 2, 0}, {1}),
       Table("users", {{"id", "bigint"}, {"name", "string"}, {"city", "string"}}, {0}, {0}),
       Table("pages", {{"id", "bigint"}, {"user_id", "bigint"}, {"url", "string"}}, {0}, {0}),
+      LogTable("events", {{"id", "bigint"}, {"w", "bigint"}}, {0}),
+      LogTable("trail", {{"id", "bigint"}, {"w", "bigint"}}, {}),
   };
   catalog.relations.insert(catalog.relations.end(), tables.begin(), tables.end());
   return catalog;

@@ -1,0 +1,105 @@
+#include <algorithm>
+
+#include "operators/aggregate/aggregate_operator.h"
+
+namespace weir {
+
+Status Aggregate::Restore(const SnapshotReader& reader) {
+  RestoredFile file;
+  state_.after_file = [&](const SnapshotReader::Part&) -> Status {
+    WEIR_TRY(RestoreGroups(file));
+    RestoreValues(file);
+    file = RestoredFile{};
+    return {};
+  };
+  const Status status =
+      state_.Restore(reader, [&](const SnapshotReader::Part&, const SnapshotRecord& record, bool filter) -> Status {
+        file.filter = filter;
+        if (options_.windows && record.part == plan_.watermark_part) {
+          if (record.payload.size() < sizeof watermark_) return StateError("the state file of an aggregate is damaged");
+          watermark_ = std::max(watermark_, LoadAt<Micros>(record.payload.data()));
+          return {};
+        }
+        if (record.part != kGroupPart) {
+          file.values.emplace_back(record.part, record.payload);
+          return {};
+        }
+        file.groups.emplace_back(record.payload);
+        return file.groups.size() < kBatchRows ? Status{} : RestoreGroups(file);
+      });
+  state_.after_file = nullptr;
+  return status;
+}
+
+Status Aggregate::RestoreGroups(RestoredFile& file) {
+  const size_t count = file.groups.size();
+  if (count == 0) return {};
+  std::vector<const char*> rows;
+  for (std::string& payload : file.groups) {
+    if (payload.size() < plan_.fixed) return StateError("the state file of an aggregate is damaged (group)");
+    payload.append(2 * kRowSlack, '\0');
+    rows.push_back(payload.data() + plan_.fixed + key_prefix());
+  }
+  std::vector<Field> fields;
+  std::vector<std::shared_ptr<Column>> columns;
+  std::vector<Column*> targets;
+  std::vector<int> keys;
+  for (const int column : options_.group_columns) {
+    fields.push_back((*options_.input)[static_cast<size_t>(column)]);
+    columns.push_back(std::make_shared<Column>(fields.back().type));
+    targets.push_back(columns.back().get());
+    keys.push_back(static_cast<int>(keys.size()));
+  }
+  key_codec_.Decode(rows, targets);
+  const Batch batch(std::make_shared<const Schema>(std::move(fields)), {columns.begin(), columns.end()}, count);
+  HashRows(batch, keys, hashes_);
+  for (size_t i = 0; i < count; ++i) {
+    const std::string_view payload = std::string_view(file.groups[i]).substr(0, file.groups[i].size() - 2 * kRowSlack);
+    // The one group of a global aggregate belongs to task 0, whatever its hash.
+    const int owner = global() ? 0 : TaskOf(KeyGroupOf(hashes_[i]), context().parallelism);
+    if ((file.filter || global()) && owner != context().task) continue;
+    const uint64_t old_id = plan_.sets.empty() ? 0 : LoadAt<uint64_t>(payload.data() + plan_.id_offset);
+    const Ref ref = RestoreGroup(payload, i);
+    if (!plan_.sets.empty()) file.by_id[old_id] = ref;
+  }
+  file.groups.clear();
+  return {};
+}
+
+Ref Aggregate::RestoreGroup(std::string_view payload, size_t row) {
+  const Ref ref = state_.Allocate(kGroupPart, payload.size());
+  Record* record = state_.At(ref);
+  record->next = 0;
+  std::memcpy(record->payload(), payload.data(), payload.size());
+  record->count = static_cast<uint32_t>(
+      key_prefix() + key_codec_.EncodedSize(record->payload() + plan_.fixed + key_prefix()));
+  if (!plan_.sets.empty()) StoreAt(record->payload() + plan_.id_offset, next_id_++);
+  for (const Accumulator& accumulator : plan_.accumulators) {
+    if (accumulator.form == Accumulator::Form::kExtremeSet) StoreAt<Ref>(record->payload() + accumulator.offset, 0);
+  }
+  for (const auto& set : plan_.sets) {
+    if (set->ordered()) set->ClearList(record->payload());
+  }
+  if (options_.windows) {
+    const WindowPart part = open_.Load(record->payload());
+    NewWindowPart(ref, hashes_[row], part.start, part.end);
+    if (sessions()) {
+      session_index_->Add(hashes_[row], {record->payload() + plan_.fixed, record->count}, ref);
+    } else {
+      index_.Insert(IndexHash(open_.PartOf(ref)), ref);
+    }
+    return ref;
+  }
+  index_.Insert(hashes_[row], ref);
+  return ref;
+}
+
+void Aggregate::RestoreValues(const RestoredFile& file) {
+  for (const auto& [part, payload] : file.values) {
+    ValueSet& set = *plan_.sets[part - 2];
+    const auto found = file.by_id.find(ValueSet::GroupId(payload, set.counters()));
+    if (found != file.by_id.end()) set.Restore(state_.At(found->second)->payload(), payload);
+  }
+}
+
+}  // namespace weir
