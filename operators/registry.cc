@@ -6,7 +6,9 @@
 #include "operators/key_order.h"
 #include "operators/log_table.h"
 #include "operators/normalise.h"
+#include "operators/over/over.h"
 #include "operators/project.h"
+#include "operators/rank/rank.h"
 #include "operators/table.h"
 #include "operators/unnest.h"
 #include "operators/window.h"
@@ -58,6 +60,12 @@ Result<std::unique_ptr<Operator>> MakeOperator(const PlanNode& node, const Opera
       return MakeNormalise({node.schema, node.key, build.state});
     case NodeKind::kKeyOrder:
       return MakeKeyOrder({node.schema, node.key});
+    case NodeKind::kRank:
+      return MakeRank({InputSchema(node), node.schema, node.partition, node.sort, node.rank, node.input_retracts,
+                       build.state});
+    case NodeKind::kOver:
+      return MakeOver({InputSchema(node), node.schema, node.partition, node.sort, node.over, node.input_retracts,
+                       node.over_time, build.state});
     case NodeKind::kTable:
       if (node.table.kind == TableKind::kLog) {
         return MakeLogTableOperator({node.schema, node.table.bucket_columns, build.tables[0], build.table_is_read});

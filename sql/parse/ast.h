@@ -14,7 +14,9 @@
 namespace weir {
 
 struct AstExpression;
+struct AstOrdering;
 struct AstSelect;
+struct AstWindow;
 using AstExpressionPtr = std::shared_ptr<const AstExpression>;
 using AstSelectPtr = std::shared_ptr<const AstSelect>;
 
@@ -56,6 +58,7 @@ struct AstExpression {
   bool distinct = false;
   AstExpressionPtr filter;
   std::vector<AstAggregateOrder> order;
+  std::shared_ptr<const AstWindow> over;  // ast_window.h; null: no window function
   // kCast
   DataType type;
   bool bare_numeric = false;  // CAST(x AS numeric): the precision is left to the input
@@ -126,6 +129,7 @@ struct AstSelect {
   // GROUPING SETS, ROLLUP and CUBE, written out: of each set the items of group_by that it groups by.  Empty: all.
   std::vector<std::vector<size_t>> grouping_sets;
   AstExpressionPtr having;
+  std::shared_ptr<const AstOrdering> ordering;  // ast_window.h; null: no ORDER BY, LIMIT, WINDOW or DISTINCT ON
 };
 
 struct AstStatement {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sql/parse/ast.h"
+#include "sql/parse/ast_window.h"
 #include "sql/parse/source_text.h"
 
 namespace weir {
@@ -60,16 +61,23 @@ class AstBuilder {
                                  std::shared_ptr<AstSelect> select);
   void BuildCtes(const Json& with, size_t at, std::vector<AstCte>& ctes);
   void BuildItems(NodeFields& fields, AstSelect& select);
-  void BuildDistinct(NodeFields& fields, AstSelect& select);
+  void BuildDistinct(NodeFields& fields, AstSelect& select, AstOrdering& ordering);
   void RefuseSelectClauses(NodeFields& fields, const Json& node, size_t at);
   // build_from.cc
   AstTablePtr BuildTable(const Json& wrapped);
   AstTablePtr BuildNamedTable(const Json& node);
   AstTablePtr BuildSubqueryTable(const Json& node);
   AstTablePtr BuildJoin(const Json& node);
+  void BuildAlias(NodeFields& fields, AstTable& table);
   // build_function_table.cc
   AstTablePtr BuildFunctionTable(const Json& node);
-  void BuildAlias(NodeFields& fields, AstTable& table);
+
+  // build_window.cc
+  // ORDER BY, LIMIT, OFFSET, FETCH and WINDOW.
+  void BuildOrdering(NodeFields& fields, AstOrdering& ordering);
+  std::vector<AstSortItem> BuildSort(const std::vector<const Json*>& list);
+  AstWindow BuildWindow(const Json& node);
+  AstFrame BuildFrame(NodeFields& fields, size_t at);
 
   // build_grouping.cc
   void BuildGroupBy(NodeFields& fields, size_t at, AstSelect& select);

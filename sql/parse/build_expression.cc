@@ -290,9 +290,6 @@ AstExpressionPtr AstBuilder::BuildFunction(const Json& node) {
   std::vector<std::string> names = StringsOf(fields.TakeList("funcname"));
   if (names.size() == 2 && names[0] == "pg_catalog") names.erase(names.begin());
   if (names.size() != 1) return Refuse(at, "a function's name has no schema");
-  if (fields.Take("over")) {
-    return Refuse(at, "window functions (OVER) are not supported yet; use GROUP BY and a join with the result");
-  }
   if (fields.TakeFlag("agg_within_group")) return Refuse(at, "WITHIN GROUP is not supported");
   if (fields.TakeFlag("func_variadic")) return Refuse(at, "VARIADIC is not supported");
   auto call = NewExpression(AstExpression::Kind::kFunction, at, names[0]);
@@ -308,6 +305,13 @@ AstExpressionPtr AstBuilder::BuildFunction(const Json& node) {
   if (const Json* filter = fields.Take("agg_filter")) {
     call->filter = BuildExpression(*filter);
     complete = complete && call->filter != nullptr;
+  }
+  if (const Json* over = fields.Take("over")) {
+    AstWindow window = BuildWindow(*over);
+    // OVER name: the grammar has it where a definition has its own name.
+    window.is_reference = !window.name.empty();
+    if (window.is_reference) window.extends = std::exchange(window.name, {});
+    call->over = std::make_shared<AstWindow>(std::move(window));
   }
   fields.Take("funcformat"), fields.Take("location");
   RefuseUnread(fields, "a function call", at);

@@ -19,6 +19,11 @@ std::string StatementWords(const std::string& node_name) {
   return words;
 }
 
+bool HasAny(const AstOrdering& ordering) {
+  return !ordering.order_by.empty() || ordering.limit != nullptr || ordering.offset != nullptr ||
+         !ordering.distinct_on.empty() || !ordering.windows.empty();
+}
+
 }  // namespace
 
 AstStatement AstBuilder::Build(const Json& root) {
@@ -160,10 +165,12 @@ AstSelectPtr AstBuilder::BuildSelect(const Json& node) {
   select->at = LocationOf(node);
   if (const Json* with = fields.Take("withClause")) BuildCtes(*with, select->at, select->ctes);
   RefuseSelectClauses(fields, node, select->at);
+  AstOrdering ordering;
+  BuildOrdering(fields, ordering);
   const std::string operation = fields.TakeText("op");
   AstSelectPtr result;
   if (operation == "SETOP_NONE" || operation.empty()) {
-    BuildDistinct(fields, *select);
+    BuildDistinct(fields, *select, ordering);
     BuildItems(fields, *select);
     for (const Json* table : fields.TakeList("fromClause")) {
       if (AstTablePtr built = BuildTable(*table)) select->from.push_back(std::move(built));
@@ -175,6 +182,9 @@ AstSelectPtr AstBuilder::BuildSelect(const Json& node) {
     result = select;
   } else {
     result = BuildSetOperation(fields, node, operation, select);
+  }
+  if (HasAny(ordering) && result != nullptr) {
+    select->ordering = std::make_shared<AstOrdering>(std::move(ordering));
   }
   --depth_;
   return result;
@@ -207,14 +217,13 @@ AstSelectPtr AstBuilder::BuildSetOperation(NodeFields& fields, const Json& node,
   return select;
 }
 
-void AstBuilder::BuildDistinct(NodeFields& fields, AstSelect& select) {
+void AstBuilder::BuildDistinct(NodeFields& fields, AstSelect& select, AstOrdering& ordering) {
   const std::vector<const Json*> distinct = fields.TakeList("distinctClause");
   if (distinct.empty()) return;
-  select.distinct = true;
-  const NamedNode first = Unwrap(*distinct[0]);
-  if (!first.name.empty()) {
-    Refuse(LocationOf(*first.fields),
-           "DISTINCT ON is not supported yet; use GROUP BY with MIN or MAX, or an upsert sink with the key");
+  select.distinct = Unwrap(*distinct[0]).name.empty();
+  if (select.distinct) return;
+  for (const Json* wrapped : distinct) {
+    if (AstExpressionPtr built = BuildExpression(*wrapped)) ordering.distinct_on.push_back(std::move(built));
   }
 }
 
@@ -251,31 +260,12 @@ void AstBuilder::BuildItems(NodeFields& fields, AstSelect& select) {
 // The clauses of SELECT that weir does not have, each with what to do in its place.
 void AstBuilder::RefuseSelectClauses(NodeFields& fields, const Json& node, size_t at) {
   const size_t end = source_.text().size();
-  if (const Json* sort = fields.Take("sortClause")) {
-    Refuse(source_.FindLastKeyword("order", 0, LocationOf(*sort), LocationOf(*sort)),
-           "ORDER BY is not supported: the result of a running query is a changelog without a last row; sort where the "
-           "result is read");
-  }
-  const Json* count = fields.Take("limitCount");
-  const Json* offset = fields.Take("limitOffset");
-  if (count != nullptr) {
-    Refuse(LocationOf(*count),
-           "LIMIT and FETCH are not supported yet: which rows come first changes while a query runs");
-  } else if (offset != nullptr) {
-    Refuse(LocationOf(*offset), "OFFSET is not supported");
-  } else if (const Json* option = fields.Take("limitOption"); option != nullptr && *option != "LIMIT_OPTION_DEFAULT") {
-    Refuse(at, "LIMIT is not supported yet");
-  }
-  fields.Take("limitOption");
   if (const Json* locking = fields.Take("lockingClause")) {
     (void)locking;
     Refuse(source_.FindLastKeyword("for", LastLocationOf(node), end, at),
            "FOR UPDATE and other row locks are not supported: nothing is locked in a stream");
   }
   if (fields.Take("intoClause")) Refuse(at, "SELECT INTO is not supported; write INSERT INTO sink SELECT ...");
-  if (const Json* window = fields.Take("windowClause")) {
-    Refuse(LocationOf(*window), "the WINDOW clause is not supported yet");
-  }
 }
 
 }  // namespace weir

@@ -38,10 +38,11 @@ bool SameCall(const BoundAggregate& a, const BoundAggregate& b) {
 }  // namespace
 
 bool ContainsAggregate(const AstExpression& expression) {
-  if (expression.kind == Kind::kFunction && (IsAggregateName(expression.text) || expression.text == "grouping"))
-    return true;
-  return std::any_of(expression.arguments.begin(), expression.arguments.end(),
-                     [](const AstExpressionPtr& argument) { return ContainsAggregate(*argument); });
+  const bool call = expression.kind == Kind::kFunction && expression.over == nullptr;
+  if (call && (IsAggregateName(expression.text) || expression.text == "grouping")) return true;
+  bool found = false;
+  ForEachPart(expression, [&](const AstExpression& part) { found = found || ContainsAggregate(part); });
+  return found;
 }
 
 std::optional<DataType> Binder::AggregateType(const AstExpression& call, AggregateFunction function,
@@ -154,6 +155,7 @@ ExpressionPtr Binder::BindAggregate(const AstExpression& call, ExpressionContext
   bound.name = call.text;
   ExpressionContext inside = context;
   inside.grouping = nullptr;
+  inside.windows = nullptr;
   inside.outer_allowed = false;
   inside.place = "an aggregate";
   if (call.star) {
@@ -255,10 +257,10 @@ bool Binder::BindAggregateCalls(const AstExpression& expression, BoundTable& fro
   context.place = "an aggregate";
   context.subqueries = &row_values;
   bool complete = true;
-  if (expression.kind != Kind::kFunction || !IsAggregateName(expression.text)) {
-    for (const AstExpressionPtr& argument : expression.arguments) {
-      complete = BindAggregateCalls(*argument, from, ctes, row_values, grouping, place) && complete;
-    }
+  if (expression.kind != Kind::kFunction || expression.over != nullptr || !IsAggregateName(expression.text)) {
+    ForEachPart(expression, [&](const AstExpression& part) {
+      complete = BindAggregateCalls(part, from, ctes, row_values, grouping, place) && complete;
+    });
     return complete;
   }
   for (const AstExpressionPtr& argument : expression.arguments) {
@@ -316,16 +318,20 @@ bool Binder::BindGroupedRows(const AstSelect& select, const std::vector<AstSelec
   }
   for (const auto& [subquery, value] : row_values) grouping.subqueries.erase(subquery);
   if (!complete) return false;
+  // Window functions see the groups.
+  rows.windows = {select.ordering.get(), static_cast<int>(groups.plan->schema->size()), {}};
   context.outer = outer;
   context.outer_allowed = outer != nullptr;
   context.outer_base = static_cast<int>(groups.plan->schema->size());
   for (const AstSelectItem& item : items) {
     context.place = "SELECT";
+    context.windows = &rows.windows;
     rows.outputs.push_back(BindExpression(*item.expression, context));
     complete = complete && rows.outputs.back() != nullptr;
   }
   if (select.having != nullptr) {
     context.place = "HAVING";
+    context.windows = nullptr;
     rows.having = BindCondition(*select.having, context);
     complete = complete && rows.having != nullptr;
   }
@@ -342,6 +348,11 @@ PlanPtr Binder::BindGrouped(const AstSelect& select, const std::vector<AstSelect
   if (!BindGroupedRows(select, items, from, nullptr, ctes, row_values, grouping, rows)) return nullptr;
   PlanPtr plan = rows.plan;
   if (rows.having != nullptr) plan = NewFilter(std::move(plan), std::move(rows.having));
+  if (!rows.windows.calls.empty()) {
+    std::vector<int> mapping;
+    plan = PlanWindows(rows.windows, std::move(plan), mapping);
+    for (ExpressionPtr& output : rows.outputs) output = output->Remap(mapping);
+  }
   return NewProject(std::move(plan), std::move(rows.outputs), ItemNames(items));
 }
 

@@ -86,7 +86,7 @@ ExpressionPtr Binder::BindExpression(const AstExpression& expression, Expression
 
 // In a grouped SELECT an expression that equals a group key is that key's column.
 ExpressionPtr Binder::AsGroupKey(const AstExpression& expression, ExpressionContext& context) {
-  if (ContainsAggregate(expression)) return nullptr;
+  if (ContainsAggregate(expression) || ContainsWindow(expression)) return nullptr;
   const bool was_silent = std::exchange(silent_, true);
   ExpressionContext plain = context;
   plain.grouping = nullptr;
@@ -245,6 +245,7 @@ void Binder::ReportUnknownColumn(const AstExpression& expression, const Expressi
 
 ExpressionPtr Binder::BindCall(const AstExpression& expression, ExpressionContext& context) {
   if (expression.kind == Kind::kFunction) {
+    if (expression.over != nullptr) return BindWindowCall(expression, context);
     if (IsAggregateName(expression.text)) return BindAggregate(expression, context);
     if (expression.text == "grouping") return BindGroupingCall(expression, context);
     if (expression.star || expression.distinct || expression.filter != nullptr || !expression.order.empty()) {

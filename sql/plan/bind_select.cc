@@ -96,6 +96,10 @@ PlanPtr Binder::BindSelect(const AstSelect& select, const CteScope* ctes, const 
   PlanPtr plan = set_operation           ? BindSetOperation(select, ctes)
                  : select.values.empty() ? BindPlainSelect(select, ctes, outer)
                                          : BindValues(select);
+  if (plan != nullptr && select.ordering != nullptr && (set_operation || !select.values.empty())) {
+    const std::optional<OrderTargets> targets = ResolveOrder(*select.ordering, *plan);
+    plan = targets ? ApplyOrdering(select, std::move(plan), *targets) : nullptr;
+  }
   if (plan == nullptr || keep_nulls) return plan;
   return ResolveNulls(std::move(plan));
 }
@@ -120,7 +124,16 @@ PlanPtr Binder::BindPlainSelect(const AstSelect& select, const CteScope* ctes, c
     complete = BindWhere(*select.where, filtered, ctes, outer, nullptr);
     if (!complete) filtered = *from;
   }
-  const std::vector<AstSelectItem> items = ExpandItems(select, from->scope);
+  std::vector<AstSelectItem> items = ExpandItems(select, from->scope);
+  std::optional<OrderTargets> targets;
+  if (select.ordering != nullptr) {
+    for (const AstSelectItem& item : items) {
+      if (item.expression == nullptr) return nullptr;
+    }
+    targets = ResolveOrder(*select.ordering, items);
+    if (!targets) return nullptr;
+  }
+  const size_t visible = targets ? targets->visible : items.size();
   bool grouped = !select.group_by.empty() || select.having != nullptr;
   for (const AstSelectItem& item : items) {
     if (item.expression == nullptr) return nullptr;
@@ -141,17 +154,25 @@ PlanPtr Binder::BindPlainSelect(const AstSelect& select, const CteScope* ctes, c
       complete = BindSubqueries(*item.expression, filtered, ctes, context, values) && complete;
     }
     if (!complete) return nullptr;
+    WindowBinding windows{select.ordering.get(), static_cast<int>(filtered.plan->schema->size()), {}};
+    context.windows = &windows;
     context.outer = outer;
     std::vector<ExpressionPtr> expressions;
     for (const AstSelectItem& item : items) {
       expressions.push_back(BindExpression(*item.expression, context));
       complete = complete && expressions.back() != nullptr;
     }
+    if (complete && !windows.calls.empty()) {
+      std::vector<int> mapping;
+      filtered.plan = PlanWindows(windows, filtered.plan, mapping);
+      for (ExpressionPtr& expression : expressions) expression = expression->Remap(mapping);
+    }
     if (complete) plan = NewProject(filtered.plan, std::move(expressions), ItemNames(items));
   }
   if (!complete || plan == nullptr) return nullptr;
   item_places_.clear();
-  for (const AstSelectItem& item : items) item_places_.push_back(item.at);
+  for (size_t i = 0; i < visible; ++i) item_places_.push_back(items[i].at);
+  if (targets) return ApplyOrdering(select, std::move(plan), *targets);
   return select.distinct ? NewDistinct(ResolveNulls(std::move(plan))) : plan;
 }
 

@@ -25,6 +25,23 @@ bool IsGrouped(const AstSelect& select) {
          });
 }
 
+// Its rows depend on their order: no condition on outer columns can be taken out of it.
+bool IsOrdered(const AstSelect& select) {
+  const AstOrdering* ordering = select.ordering.get();
+  const bool bounded = ordering != nullptr && (ordering->limit != nullptr || ordering->offset != nullptr ||
+                                               !ordering->distinct_on.empty());
+  return bounded || std::any_of(select.items.begin(), select.items.end(), [](const AstSelectItem& item) {
+           return item.expression != nullptr && ContainsWindow(*item.expression);
+         });
+}
+
+// LIMIT 1.
+bool IsFirstRow(const PlanNode& plan) {
+  const PlanNode* below = &plan;
+  while (below->kind == NodeKind::kProject) below = below->inputs[0].get();
+  return below->kind == NodeKind::kRank && below->partition.empty() && below->rank.from == below->rank.to;
+}
+
 ExpressionPtr WithType(ExpressionPtr value) {
   return value->type().kind == TypeKind::kNull ? MakeNull(StringType()) : value;
 }
@@ -98,7 +115,7 @@ std::optional<Derived> Binder::BindDerived(const AstSelect& select, const CteSco
   const size_t width = outer.plan->schema->size();
   outers_.push_back(&outer);
   bool complete = false;
-  if (select.set_operation != AstSelect::SetOperation::kNone || !select.values.empty()) {
+  if (select.set_operation != AstSelect::SetOperation::kNone || !select.values.empty() || IsOrdered(select)) {
     derived.right = BindSelect(select, ctes, nullptr, /*keep_nulls=*/false);
     complete = derived.right != nullptr;
     if (complete) {
@@ -106,7 +123,7 @@ std::optional<Derived> Binder::BindDerived(const AstSelect& select, const CteSco
         derived.values.push_back(MakeColumn(static_cast<int>(width + i), (*derived.right->schema)[i].type));
       }
       derived.names = ColumnNames(*derived.right->schema);
-      derived.single = select.values.size() == 1;
+      derived.single = select.values.size() == 1 || (IsOrdered(select) && IsFirstRow(*derived.right));
     }
   } else {
     std::vector<CteScope> local(select.ctes.size());

@@ -37,6 +37,7 @@ const AstExpression* SubqueryOf(const AstExpression& conjunct, bool& negated) {
 // Aggregates without GROUP BY: always one row.
 bool IsOneRow(const AstSelect& select) {
   if (select.set_operation != AstSelect::SetOperation::kNone || !select.group_by.empty()) return false;
+  if (select.ordering != nullptr) return false;
   bool aggregates = select.having != nullptr;
   for (const AstSelectItem& item : select.items) {
     aggregates = aggregates || (item.expression != nullptr && ContainsAggregate(*item.expression));

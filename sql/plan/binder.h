@@ -6,6 +6,7 @@
 // trees until share.h makes one node of equal ones.  One thread.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "sql/parse/ast.h"
+#include "sql/parse/ast_window.h"
 #include "sql/parse/source_text.h"
 #include "sql/plan/plan.h"
 #include "sql/plan/planner.h"
@@ -121,12 +123,36 @@ struct Grouping {
   size_t FirstCall() const { return keys.size() + (sets.empty() ? 0 : 1); }
 };
 
+struct BoundSort {
+  ExpressionPtr expression;
+  bool descending = false;
+  bool nulls_first = false;
+};
+
+// A window function with its window.
+struct BoundWindowCall {
+  OverCall call;  // without its columns
+  ExpressionPtr argument;
+  ExpressionPtr filter;
+  ExpressionPtr default_value;
+  std::vector<ExpressionPtr> partition;
+  std::vector<BoundSort> sort;
+};
+
+// The window functions of a SELECT: call i is column first_column + i while its expressions are bound.
+struct WindowBinding {
+  const AstOrdering* ordering = nullptr;  // with the WINDOW clause; may be null
+  int first_column = 0;
+  std::vector<BoundWindowCall> calls;
+};
+
 // A grouped SELECT before its projection: items and HAVING are over the columns of the plan, then those of the outer
 // query.
 struct GroupedRows {
   PlanPtr plan;
   std::vector<ExpressionPtr> outputs;
   ExpressionPtr having;  // null: none
+  WindowBinding windows;
 };
 
 // Where an expression stands.
@@ -137,6 +163,7 @@ struct ExpressionContext {
   int outer_base = -1;  // where the outer columns begin; -1: behind the columns of `table`
   const SubqueryValues* subqueries = nullptr;  // over the rows of `table`
   Grouping* grouping = nullptr;  // set: aggregates are allowed, and columns must be group keys
+  WindowBinding* windows = nullptr;  // set: window functions are allowed
   std::string place;             // "WHERE", for messages
   // Of `table` and `outer`, made when the first column is looked up: neither scope changes while its context is used.
   std::shared_ptr<const ScopeIndex> table_index;
@@ -186,6 +213,36 @@ class Binder {
   PlanPtr BindSetOperation(const AstSelect& select, const CteScope* ctes);
   Result<PlanPtr> PlanIntersectOrExcept(AstSelect::SetOperation operation, bool all, PlanPtr left, PlanPtr right);
   PlanPtr UniteTypes(PlanPtr arm, const std::vector<DataType>& types, size_t at);
+
+  // bind_order.cc
+  // The columns of `items` that ORDER BY and DISTINCT ON mean; items that SELECT does not have are appended.
+  struct OrderTargets {
+    std::vector<size_t> order;
+    std::vector<size_t> distinct_on;
+    size_t visible = 0;  // items of SELECT itself
+  };
+  std::optional<OrderTargets> ResolveOrder(const AstOrdering& ordering, std::vector<AstSelectItem>& items);
+  std::optional<OrderTargets> ResolveOrder(const AstOrdering& ordering, const PlanNode& rows);
+  std::optional<size_t> OutputColumn(const AstExpression& expression, const std::vector<std::string>& names,
+                                     const std::string& clause, bool& failed);
+  // DISTINCT, DISTINCT ON, LIMIT and OFFSET over the rows of all items.
+  PlanPtr ApplyOrdering(const AstSelect& select, PlanPtr plan, OrderTargets targets);
+  PlanPtr ApplyDistinctOn(const AstOrdering& ordering, PlanPtr plan, const OrderTargets& targets);
+  std::optional<std::vector<SortColumn>> SortColumns(const AstOrdering& ordering, const PlanNode& rows,
+                                                     const OrderTargets& targets);
+  // The number that LIMIT or OFFSET gives; `none` for NULL.
+  std::optional<int64_t> RowCount(const AstExpression& expression, const char* clause, int64_t none);
+
+  // bind_over.cc
+  ExpressionPtr BindWindowCall(const AstExpression& call, ExpressionContext& context);
+  bool BindWindowFunction(const AstExpression& call, ExpressionContext& inside, BoundWindowCall& bound);
+  bool BindNeighbour(const AstExpression& call, ExpressionContext& inside, BoundWindowCall& bound);
+  std::optional<AstWindow> ResolveWindow(const AstWindow& window, const AstOrdering* ordering, int depth);
+  bool BindOver(const AstWindow& window, ExpressionContext& inside, BoundWindowCall& bound);
+  bool BindBound(const AstFrameBound& written, bool rows, const BoundWindowCall& bound, size_t at, FrameBound& to);
+  std::optional<int64_t> WindowNumber(const AstExpression& expression, const std::string& what);
+  // The kOver nodes above `input`; column i of the expressions bound before is column mapping[i] of the result.
+  PlanPtr PlanWindows(const WindowBinding& windows, PlanPtr input, std::vector<int>& mapping);
 
   // bind_aggregate.cc
   PlanPtr BindGrouped(const AstSelect& select, const std::vector<AstSelectItem>& items, BoundTable& from,
@@ -321,8 +378,11 @@ class Binder {
   size_t bound_tables_ = 0;  // bounds the size of what views and CTEs expand to
 };
 
-// The expression contains an aggregate call outside of subqueries.
+// The expression contains an aggregate call, or a window function, outside of subqueries.
 bool ContainsAggregate(const AstExpression& expression);
+bool ContainsWindow(const AstExpression& expression);
+// Calls visit for the expressions directly below: arguments, FILTER and the window's.
+void ForEachPart(const AstExpression& expression, const std::function<void(const AstExpression&)>& visit);
 // The subqueries in an expression, inner ones first, but those inside aggregates.
 void CollectSubqueries(const AstExpression& expression, std::vector<const AstExpression*>& found);
 bool ContainsSubquery(const AstExpression& expression);

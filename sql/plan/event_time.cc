@@ -60,6 +60,16 @@ EventTimes OfAggregate(const PlanNode& node, const Catalog& catalog) {
   return times.window_ends.empty() ? EventTimes{} : times;
 }
 
+// Rows that wait for the watermark keep their times.  Otherwise rows come and go with those of their partition: until
+// its window ends, if it is of one.
+EventTimes OfOrdered(const PlanNode& node, const Catalog& catalog) {
+  EventTimes times = EventTimesOf(*node.inputs[0], catalog);
+  if (node.over_time >= 0) return times;
+  KeepCommon(times.window_ends, node.partition);
+  KeepCommon(times.times, node.partition);
+  return times.window_ends.empty() ? EventTimes{} : times;
+}
+
 }  // namespace
 
 EventTimes EventTimesOf(const PlanNode& node, const Catalog& catalog) {
@@ -96,11 +106,15 @@ EventTimes EventTimesOf(const PlanNode& node, const Catalog& catalog) {
     }
     case NodeKind::kAggregate:
       return OfAggregate(node, catalog);
+    case NodeKind::kRank:
+    case NodeKind::kOver:
+      return OfOrdered(node, catalog);
     case NodeKind::kUnnest:  // its input's columns stand first
     case NodeKind::kFilter:
     case NodeKind::kNormalise:
     case NodeKind::kExchange:
     case NodeKind::kKeyOrder:
+    case NodeKind::kUnnest:
       return EventTimesOf(*node.inputs[0], catalog);
     case NodeKind::kSink:
     case NodeKind::kValues:

@@ -5,6 +5,7 @@
 #include "engine/base/quantity.h"
 #include "sql/plan/aggregate_functions.h"
 #include "sql/plan/nodes.h"
+#include "sql/plan/order_text.h"
 
 namespace weir {
 namespace {
@@ -153,6 +154,10 @@ const char* KindName(NodeKind kind) {
       return "values";
     case NodeKind::kTable:
       return "table";
+    case NodeKind::kRank:
+      return "rank";
+    case NodeKind::kOver:
+      return "over";
     case NodeKind::kWindow:
       return "window";
     case NodeKind::kUnnest:
@@ -235,6 +240,9 @@ std::string StateOf(const PlanNode& node) {
       return "rows of the running epoch, nothing in checkpoints";
     case NodeKind::kAggregate:
       return AggregateStateText(node);
+    case NodeKind::kRank:
+    case NodeKind::kOver:
+      return OrderedStateText(node);
     default:
       return {};
   }
@@ -346,6 +354,10 @@ NodeText DescribeNode(const PlanNode& node) {
       break;
     case NodeKind::kValues:
       text.title = std::to_string(node.values.rows()) + " rows";
+      break;
+    case NodeKind::kRank:
+    case NodeKind::kOver:
+      DescribeOrdered(node, text.title, text.details);
       break;
     case NodeKind::kWindow:
       text.title = node.window.ToString() + " over " +

@@ -59,6 +59,25 @@ std::vector<Field> AggregateFields(const PlanNode& node) {
   return fields;
 }
 
+// The input's columns, and the number behind them.
+std::vector<Field> RankFields(const PlanNode& node) {
+  std::vector<Field> fields = node.inputs[0]->schema->fields();
+  if (node.rank.output) fields.push_back({node.rank.name, BigintType(), false});
+  return fields;
+}
+
+bool NeverNull(OverFunction function) {
+  return function == OverFunction::kRowNumber || function == OverFunction::kRank ||
+         function == OverFunction::kDenseRank || function == OverFunction::kCount ||
+         function == OverFunction::kCountStar;
+}
+
+std::vector<Field> OverFields(const PlanNode& node) {
+  std::vector<Field> fields = node.inputs[0]->schema->fields();
+  for (const OverCall& call : node.over) fields.push_back({call.name, call.type, !NeverNull(call.function)});
+  return fields;
+}
+
 }  // namespace
 
 std::vector<int> AggregateKey(const PlanNode& aggregate) {
@@ -112,6 +131,12 @@ void RefreshSchema(PlanNode& node) {
       return;
     case NodeKind::kAggregate:
       node.schema = std::make_shared<Schema>(AggregateFields(node));
+      return;
+    case NodeKind::kRank:
+      node.schema = std::make_shared<Schema>(RankFields(node));
+      return;
+    case NodeKind::kOver:
+      node.schema = std::make_shared<Schema>(OverFields(node));
       return;
     case NodeKind::kWindow: {
       std::vector<Field> fields = node.inputs[0]->schema->fields();
@@ -194,11 +219,29 @@ PlanPtr NewAggregate(PlanPtr input, std::vector<int> group_columns, std::vector<
   return node;
 }
 
+PlanPtr NewRank(PlanPtr input, std::vector<int> partition, std::vector<SortColumn> sort, RankBounds bounds) {
+  PlanPtr node = NewNode(NodeKind::kRank, {std::move(input)});
+  node->partition = std::move(partition);
+  node->sort = std::move(sort);
+  node->rank = std::move(bounds);
+  RefreshSchema(*node);
+  return node;
+}
+
 PlanPtr NewWindow(PlanPtr input, const WindowSpec& window, int time_column, std::vector<int> session_keys) {
   PlanPtr node = NewNode(NodeKind::kWindow, {std::move(input)});
   node->window = window;
   node->time_column = time_column;
   node->session_keys = std::move(session_keys);
+  RefreshSchema(*node);
+  return node;
+}
+
+PlanPtr NewOver(PlanPtr input, std::vector<int> partition, std::vector<SortColumn> sort, std::vector<OverCall> calls) {
+  PlanPtr node = NewNode(NodeKind::kOver, {std::move(input)});
+  node->partition = std::move(partition);
+  node->sort = std::move(sort);
+  node->over = std::move(calls);
   RefreshSchema(*node);
   return node;
 }

@@ -18,6 +18,8 @@ PlanPtr SelectColumns(PlanPtr input, const std::vector<int>& columns);
 // `condition` over left columns followed by right columns; null for none.
 PlanPtr NewJoin(PlanPtr left, PlanPtr right, JoinType type, ExpressionPtr condition);
 PlanPtr NewAggregate(PlanPtr input, std::vector<int> group_columns, std::vector<AggregateCall> calls);
+PlanPtr NewRank(PlanPtr input, std::vector<int> partition, std::vector<SortColumn> sort, RankBounds bounds);
+PlanPtr NewOver(PlanPtr input, std::vector<int> partition, std::vector<SortColumn> sort, std::vector<OverCall> calls);
 PlanPtr NewWindow(PlanPtr input, const WindowSpec& window, int time_column, std::vector<int> session_keys);
 // Every row once.
 PlanPtr NewDistinct(PlanPtr input);

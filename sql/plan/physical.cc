@@ -261,6 +261,12 @@ Placement PhysicalPlanner::Plan(PlanPtr& node) {
     case NodeKind::kNormalise:
       placement = PlanNormalise(*node);
       break;
+    case NodeKind::kRank:
+      placement = PlanRank(*node);
+      break;
+    case NodeKind::kOver:
+      placement = PlanOver(*node);
+      break;
     case NodeKind::kTable:
       placement = PlanSourceTable(*node);
       break;

@@ -1,4 +1,4 @@
-// The walk that makes a job's trees physical: one object a job, one call of Run.  Split over physical.cc (operators),
+// The walk that makes a job's trees physical: one object a job, one call of Run.  Split over physical.cc (operators), physical_order.cc (rows in order),
 // physical_tables.cc (what is written into tables) and physical_delta.cc (joins whose rows are in tables).
 #pragma once
 
@@ -62,6 +62,11 @@ class PhysicalPlanner {
   void Record(PlanNode& node, const Placement& placement);
   // A value that differs at each evaluation cannot be retracted.
   void CheckVolatile(const PlanNode& node, const Expression& expression, bool append);
+
+  // --- physical_order.cc -----------------------------------------------------------------------------------------
+  Placement PlanPartition(PlanNode& node);
+  Placement PlanRank(PlanNode& node);
+  Placement PlanOver(PlanNode& node);
 
   // --- physical_tables.cc ----------------------------------------------------------------------------------------
   void CountReads(const PlanNode& node);

@@ -197,6 +197,23 @@ Placement JoinPlacement(const PlanNode& join, const Placement& left, const Place
   return output;
 }
 
+std::vector<UniqueKey> RankKeys(const PlanNode& rank, const std::vector<UniqueKey>& input) {
+  std::vector<UniqueKey> keys;
+  const bool row_number = rank.rank.function == OverFunction::kRowNumber;
+  const auto number = static_cast<int>(rank.inputs[0]->schema->size());
+  if (row_number && rank.rank.from == rank.rank.to) keys.push_back({rank.partition, true});
+  if (row_number && rank.rank.output) {
+    keys.push_back({rank.partition, true});
+    keys.back().columns.push_back(number);
+  }
+  for (UniqueKey key : input) {
+    // Rows that go are taken back before others come, but a row whose number changes passes its neighbours.
+    key.strict = key.strict && !(row_number && (rank.rank.output || rank.rank.from == rank.rank.to));
+    keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
 // An element is known by its row and its place.
 std::vector<UniqueKey> UnnestKeys(const PlanNode& node, std::vector<UniqueKey> keys) {
   if (!node.ordinality) return {};
@@ -230,6 +247,12 @@ std::vector<UniqueKey> LogicalKeys(const PlanNode& node, const Catalog& catalog)
       right.keys = LogicalKeys(*node.inputs[1], catalog);
       return JoinPlacement(node, placement, right).keys;
     }
+    case NodeKind::kRank:
+      placement.keys = RankKeys(node, LogicalKeys(*node.inputs[0], catalog));
+      placement.TidyKeys();
+      return placement.keys;
+    case NodeKind::kOver:
+      return LogicalKeys(*node.inputs[0], catalog);
     case NodeKind::kAggregate:
       return {{AggregateKey(node), true}};
     case NodeKind::kNormalise:

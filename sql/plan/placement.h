@@ -42,6 +42,8 @@ struct Placement {
 // Of the output of a join whose inputs (behind their exchanges) are placed so.
 Placement JoinPlacement(const PlanNode& join, const Placement& left, const Placement& right);
 
+// Of the output of a kRank node whose input has these keys (behind its exchange).
+std::vector<UniqueKey> RankKeys(const PlanNode& rank, const std::vector<UniqueKey>& input);
 // Of the output of an unnest whose input has these keys.
 std::vector<UniqueKey> UnnestKeys(const PlanNode& node, std::vector<UniqueKey> keys);
 

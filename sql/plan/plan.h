@@ -12,6 +12,7 @@
 
 #include "sql/expr/expression.h"
 #include "sql/plan/catalog.h"
+#include "sql/plan/over.h"
 #include "sql/plan/window.h"
 
 namespace weir {
@@ -95,6 +96,8 @@ enum class NodeKind {
   kTable,  // a primary-key table: takes the changes of all its inputs (each behind an exchange by bucket), keeps the
            // last row of each key, and emits its changelog (kFull); or a log table (TableKind::kLog), which has no key:
            // takes rows that are only added and passes them on (kAppend)
+  kRank,   // the first rows of each partition, with their number or without
+  kOver,   // window functions: the input's columns, then one a call
   kUnnest,  // a row for each element of an array: the input's columns, then the added ones
 };
 
@@ -194,6 +197,15 @@ struct PlanNode {
 
   // kTable.  Its inputs have the table's columns, are append, upsert or full, and bring all changes of a key in order.
   TableRef table;
+
+  // kRank, kOver: the partition and the order in it (no partition columns: all rows in one task).  kRank uses
+  // input_retracts too: false: append-only input, rows behind the last number are forgotten.
+  std::vector<int> partition;
+  std::vector<SortColumn> sort;
+  RankBounds rank;               // kRank
+  std::vector<OverCall> over;    // kOver
+  // kOver: the event time, by which rows are in order; results wait for the watermark.  -1: they do not.
+  int over_time = -1;
 
   // kValues: one row a batch row.
   Batch values;

@@ -38,6 +38,10 @@ class Pruner {
         return PruneJoin(*node, needed);
       case NodeKind::kAggregate:
         return PruneAggregate(*node, needed);
+      case NodeKind::kRank:
+        return PruneRank(*node, needed);
+      case NodeKind::kOver:
+        return PruneOver(node, needed);
       case NodeKind::kUnion:
         return PruneUnion(*node, needed);
       case NodeKind::kWindow:
@@ -186,6 +190,68 @@ class Pruner {
     }
     node.calls = std::move(kept);
     RefreshSchema(node);
+    return mapping;
+  }
+
+  // The columns that a kRank or kOver node reads itself go to `below`, and are renumbered behind it.
+  Mapping PruneOrdered(PlanNode& node, ColumnSet below) {
+    AddAll(node.partition, below);
+    for (const SortColumn& sort : node.sort) below.insert(sort.column);
+    Mapping mapping = PruneExactly(node.inputs[0], below);
+    node.partition = Mapped(node.partition, mapping);
+    for (SortColumn& sort : node.sort) sort.column = mapping[static_cast<size_t>(sort.column)];
+    return mapping;
+  }
+
+  Mapping PruneRank(PlanNode& node, const ColumnSet& needed) {
+    const auto width = static_cast<int>(node.inputs[0]->schema->size());
+    ColumnSet below = needed;
+    below.erase(width);
+    // A batch keeps one column, so that it has rows.
+    if (below.empty() && node.partition.empty() && node.sort.empty()) below.insert(0);
+    const bool numbered = node.rank.output;
+    node.rank.output = numbered && needed.count(width) > 0;
+    Mapping mapping = PruneOrdered(node, below);
+    if (numbered) mapping.push_back(node.rank.output ? static_cast<int>(node.inputs[0]->schema->size()) : -1);
+    RefreshSchema(node);
+    return mapping;
+  }
+
+  Mapping PruneOver(PlanPtr& node, const ColumnSet& needed) {
+    const auto width = static_cast<int>(node->inputs[0]->schema->size());
+    ColumnSet below;
+    for (const int column : needed) {
+      if (column < width) below.insert(column);
+    }
+    std::vector<OverCall> kept;
+    std::vector<int> places(node->over.size(), -1);
+    for (size_t i = 0; i < node->over.size(); ++i) {
+      if (needed.count(width + static_cast<int>(i)) == 0) continue;
+      places[i] = static_cast<int>(kept.size());
+      kept.push_back(node->over[i]);
+    }
+    if (kept.empty()) {  // the rows pass as they are
+      node = node->inputs[0];
+      Mapping mapping = Prune(node, below);
+      mapping.resize(static_cast<size_t>(width) + places.size(), -1);
+      return mapping;
+    }
+    for (const OverCall& call : kept) {
+      for (const int column : {call.argument, call.filter, call.default_value}) {
+        if (column >= 0) below.insert(column);
+      }
+    }
+    if (below.empty() && node->partition.empty() && node->sort.empty()) below.insert(0);
+    Mapping mapping = PruneOrdered(*node, below);
+    for (OverCall& call : kept) {
+      for (int* column : {&call.argument, &call.filter, &call.default_value}) {
+        if (*column >= 0) *column = mapping[static_cast<size_t>(*column)];
+      }
+    }
+    const auto new_width = static_cast<int>(node->inputs[0]->schema->size());
+    for (const int place : places) mapping.push_back(place < 0 ? -1 : new_width + place);
+    node->over = std::move(kept);
+    RefreshSchema(*node);
     return mapping;
   }
 

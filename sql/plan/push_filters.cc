@@ -147,6 +147,20 @@ PlanPtr PushAggregate(PlanPtr aggregate, const Conjuncts& conjuncts) {
   return Wrap(std::move(aggregate), above);
 }
 
+// Conditions on the columns of the partition drop whole partitions and go below; those on the number of a row in its
+// partition make it a kRank node; the others stay above.
+PlanPtr PushOrdered(PlanPtr node, Conjuncts conjuncts) {
+  Conjuncts below, above;
+  for (ExpressionPtr& conjunct : conjuncts) {
+    const std::vector<int> columns = ColumnsOf(conjunct);
+    const bool movable = conjunct->deterministic() && !columns.empty() && IsSubset(columns, node->partition);
+    (movable ? below : above).push_back(std::move(conjunct));
+  }
+  node->inputs[0] = Push(node->inputs[0], std::move(below));
+  RefreshSchema(*node);
+  return Wrap(BoundRank(std::move(node), above), above);
+}
+
 PlanPtr PushUnnest(PlanPtr unnest, const Conjuncts& conjuncts) {
   Conjuncts below, above;
   const int width = static_cast<int>(unnest->inputs[0]->schema->size());
@@ -175,6 +189,9 @@ PlanPtr Push(PlanPtr node, Conjuncts conjuncts) {
       return PushJoin(std::move(node), std::move(conjuncts));
     case NodeKind::kAggregate:
       return PushAggregate(std::move(node), conjuncts);
+    case NodeKind::kRank:
+    case NodeKind::kOver:
+      return PushOrdered(std::move(node), std::move(conjuncts));
     case NodeKind::kUnnest:
       return PushUnnest(std::move(node), conjuncts);
     case NodeKind::kUnion: {

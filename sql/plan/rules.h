@@ -18,6 +18,11 @@ namespace weir {
 // null-extended row can pass makes the join stricter.  Constant parts are folded.
 PlanPtr PushFilters(PlanPtr plan);
 
+// --- bound_rank.cc ---------------------------------------------------------------------------------------------------
+// Makes a kOver node of one ROW_NUMBER, RANK or DENSE_RANK a kRank node if the conditions above it bound the number from
+// above, and takes those out of `conjuncts` that the bounds say in full.
+PlanPtr BoundRank(PlanPtr over, std::vector<ExpressionPtr>& conjuncts);
+
 // --- join_keys.cc ----------------------------------------------------------------------------------------------------
 // Takes the equalities of each join's condition out as key columns (computed below the join where they are expressions,
 // and cast to the common type of both sides).

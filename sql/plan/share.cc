@@ -25,6 +25,24 @@ void Append(const TableRef& table, std::string& out) {
   Append(table.bucket_columns, out);
 }
 
+void AppendOrder(const PlanNode& node, std::string& out) {
+  Append(node.partition, out);
+  for (const SortColumn& sort : node.sort) Append({sort.column, sort.descending ? 1 : 0, sort.nulls_first ? 1 : 0}, out);
+  if (node.kind == NodeKind::kRank) {
+    const RankBounds& rank = node.rank;
+    out += std::to_string(static_cast<int>(rank.function)) + "," + std::to_string(rank.from) + "," +
+           std::to_string(rank.to) + (rank.output ? "n" : "-") + (rank.latest_first ? "l" : "f");
+  }
+  for (const OverCall& call : node.over) {
+    const Frame& frame = call.frame;
+    Append({static_cast<int>(call.function), call.argument, call.filter, call.default_value, frame.rows ? 1 : 0,
+            static_cast<int>(frame.start.kind), static_cast<int>(frame.end.kind)},
+           out);
+    out += std::to_string(call.offset) + "," + std::to_string(frame.start.offset) + "," +
+           std::to_string(frame.end.offset) + call.type.ToString();
+  }
+}
+
 void Append(const WindowGrouping& windows, std::string& out) {
   out += windows.assigned ? windows.spec.ToString() : std::string("given");
   Append({windows.time, windows.condition, windows.end_group}, out);
@@ -65,6 +83,7 @@ std::string Fingerprint(const PlanNode& node) {
     for (const AggregateOrder& order : call.order) Append({order.column, order.descending, order.nulls_first}, text);
     text += std::to_string(call.separator.size()) + ":" + call.separator;
   }
+  AppendOrder(node, text);
   for (const Field& field : node.schema->fields()) text += "|" + std::to_string(field.name.size()) + ":" + field.name;
   return text;
 }
