@@ -24,7 +24,7 @@ std::vector<KeyedState::Part> AggregateStateParts(const AggregateOptions& option
   for (const int argument : arguments) {
     parts.push_back({"values of " + (*options.input)[static_cast<size_t>(argument)].name});
   }
-  if (options.windows) parts.insert(parts.end(), {{"watermark"}, {"sessions", false}});
+  if (options.windows) parts.insert(parts.end(), {{"watermark"}, {"sessions", false}, {"windows of slices", false}});
   return parts;
 }
 
@@ -55,6 +55,7 @@ AggregatePlan::AggregatePlan(const AggregateOptions& options, KeyedState* state)
     fixed += sizeof(WindowPart);
     watermark_part = static_cast<uint8_t>(sets.size() + 2);
     session_part = static_cast<uint8_t>(sets.size() + 3);
+    slice_part = static_cast<uint8_t>(sets.size() + 4);
   }
   for (Accumulator& accumulator : accumulators) {
     accumulator.offset = fixed;

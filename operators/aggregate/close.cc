@@ -8,10 +8,17 @@ namespace weir {
 Status Aggregate::OnWatermark(Micros watermark, Output& out) {
   if (!options_.windows) return EmitGlobal(out);
   if (watermark <= watermark_) return {};
+  WEIR_TRY(EmitEarly(out));
   WEIR_TRY(state_.BeginBatch(IndexBytes(), 0));
-  const bool kept = options_.windows->lateness > 0;
-  WEIR_TRY(kept ? EmitUntil(watermark, out) : CloseUntil(watermark, out));
+  if (slices_) {
+    WEIR_TRY(CloseSlices(watermark, out));
+  } else if (options_.windows->lateness > 0) {
+    WEIR_TRY(EmitUntil(watermark, out));
+  } else {
+    WEIR_TRY(CloseUntil(watermark, out));
+  }
   watermark_ = watermark;
+  if (slices_) return {};
   // Those that are late enough to take no more rows go.
   const Micros closed = ClosedUntil();
   while (open_.EndsBy(closed)) {
@@ -68,6 +75,7 @@ void Aggregate::RelistGrown(std::vector<Ref>& groups) {
 }
 
 Status Aggregate::EmitWindow(const std::vector<Ref>& groups, Output& out) {
+  if (early()) return {};  // they are out
   touched_.clear();
   ClearResults();
   const auto flush = [&]() -> Status {

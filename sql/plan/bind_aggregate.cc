@@ -266,6 +266,9 @@ PlanPtr Binder::PlanGrouping(const Grouping& grouping, PlanPtr input) {
 }
 
 PlanPtr Binder::BindGrouped(const AstSelect& select, const std::vector<AstSelectItem>& items, const BoundTable& from) {
+  for (const AstExpressionPtr& key : select.group_by) {
+    if (IsWindowCall(*key)) return BindGroupWindow(select, items, from, *key);
+  }
   Grouping grouping;
   bool complete = BindGroupKeys(select, items, from, grouping);
   ExpressionContext context;

@@ -164,6 +164,10 @@ class Binder {
                      size_t first, const BoundTable& input);
   std::optional<Micros> WindowLength(const AstExpression& argument, const BoundTable& input, const std::string& what);
   std::optional<int> WindowColumn(const AstExpression& argument, const BoundTable& input, const std::string& what);
+  // bind_group_window.cc
+  // GROUP BY TUMBLE(time, size), and TUMBLE_START and the like in SELECT and HAVING: as a window function below.
+  PlanPtr BindGroupWindow(const AstSelect& select, const std::vector<AstSelectItem>& items, const BoundTable& from,
+                          const AstExpression& call);
   bool CheckTimeColumn(const AstExpression& argument, const BoundTable& input, const std::string& function, int column);
 
   // bind_where.cc
@@ -206,5 +210,7 @@ class Binder {
 // The expression contains an aggregate call outside of subqueries.
 bool ContainsAggregate(const AstExpression& expression);
 bool IsAggregateName(const std::string& lower_name);
+// TUMBLE(...), HOP(...), CUMULATE(...) or SESSION(...)
+bool IsWindowCall(const AstExpression& expression);
 
 }  // namespace weir
