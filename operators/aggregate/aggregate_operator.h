@@ -153,6 +153,7 @@ class Aggregate final : public Operator, public TimedOperator {
   Status CarryOn(Ref group, Micros end);
   uint64_t IndexHash(const WindowPart& part) const;
   void Relink(Ref from, Ref to);
+  void RelinkIndex(Ref from, Ref to);
   void DropGroup(Ref group);
   Status MergeGroups(Ref& to, Ref from);
   void MergeTexts(Ref& to, Ref from);

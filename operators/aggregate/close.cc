@@ -68,7 +68,7 @@ void Aggregate::RelistGrown(std::vector<Ref>& groups) {
     const WindowPart part = open_.PartOf(group);
     if (part.end == part.listed) continue;
     const Ref writable = state_.Writable(group);
-    if (writable != group) Relink(group, writable);
+    if (writable != group) RelinkIndex(group, writable);
     open_.Add(writable);
     group = 0;
   }
@@ -126,6 +126,12 @@ uint64_t Aggregate::IndexHash(const WindowPart& part) const {
 
 // The group has got another record: all that names it follows.
 void Aggregate::Relink(Ref from, Ref to) {
+  RelinkIndex(from, to);
+  open_.Replace(to);
+}
+
+// The same for a group that is in no list: its window has been taken out.
+void Aggregate::RelinkIndex(Ref from, Ref to) {
   const WindowPart part = open_.PartOf(to);
   if (sessions()) {
     const Record& record = *state_.At(to);
@@ -133,7 +139,6 @@ void Aggregate::Relink(Ref from, Ref to) {
   } else {
     index_.Replace(IndexHash(part), from, to);
   }
-  open_.Replace(to);
 }
 
 // REQUIRES: it is no more among the open windows.
