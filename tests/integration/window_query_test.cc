@@ -64,7 +64,7 @@ void Push(MemoryFeed& feed, const Input& input, size_t from, size_t to) {
 }
 
 // With crashes where there is a folder.
-std::vector<std::string> Run(const std::string& query, const std::string& options, const Input& input, bool crashes) {
+std::vector<std::string> RunQuery(const std::string& query, const std::string& options, const Input& input, bool crashes) {
   const testing::TemporaryFolder folder;
   const auto job = MakeJob(JobText(query, options), folder.path());
   MemoryFeed& feed = job->feed("s");
@@ -120,9 +120,9 @@ TEST(WindowQuery, GivesWhatListsOfRowsGiveWhateverHappens) {
       expected.push_back(text.substr(0, last + 1) + "'" + text.substr(last + 1) + "'");
     }
     std::sort(expected.begin(), expected.end());
-    EXPECT_EQ(Run(query, "parallelism: 1", input, false), expected);
-    EXPECT_EQ(Run(query, "parallelism: 3, checkpoint: {on_rows: 5}", input, true), expected);
-    EXPECT_EQ(Run(query, "parallelism: 2, state: rocksdb", input, true), expected);
+    EXPECT_EQ(RunQuery(query, "parallelism: 1", input, false), expected);
+    EXPECT_EQ(RunQuery(query, "parallelism: 3, checkpoint: {on_rows: 5}", input, true), expected);
+    EXPECT_EQ(RunQuery(query, "parallelism: 2, state: rocksdb", input, true), expected);
   }
 }
 
@@ -135,9 +135,9 @@ TEST(WindowQuery, WindowsOverWindowsAreAppendOnly) {
   const std::string query = "INSERT INTO o SELECT c.k, c.n, c.window_end FROM " + counts + " AS c JOIN (SELECT max(n) AS most, "
                             "window_start, window_end FROM " + counts + " AS x GROUP BY window_start, window_end) AS m ON "
                             "c.window_start = m.window_start AND c.window_end = m.window_end AND c.n >= m.most";
-  const std::vector<std::string> expected = Run(query, "parallelism: 1", input, false);
+  const std::vector<std::string> expected = RunQuery(query, "parallelism: 1", input, false);
   EXPECT_GT(expected.size(), 20u);
-  EXPECT_EQ(Run(query, "parallelism: 2, checkpoint: {on_rows: 5}", input, true), expected);
+  EXPECT_EQ(RunQuery(query, "parallelism: 2, checkpoint: {on_rows: 5}", input, true), expected);
 }
 
 TEST(WindowQuery, EarlyResultsEndAsTheWindowDoes) {
@@ -145,9 +145,9 @@ TEST(WindowQuery, EarlyResultsEndAsTheWindowDoes) {
   const Input input = RandomInput(random, 150);
   const std::string select = "INSERT INTO o SELECT k, window_end, count(*) AS n FROM TUMBLE(s, ts, INTERVAL '10' SECOND) GROUP "
                              "BY k, window_start, window_end";
-  const std::vector<std::string> expected = Run(select, "parallelism: 1", input, false);
+  const std::vector<std::string> expected = RunQuery(select, "parallelism: 1", input, false);
   const std::string early = "{sql: \"" + select + "\", emit: {early: 10ms}}";
-  EXPECT_EQ(Run(early, "parallelism: 2, checkpoint: {on_rows: 5}", input, true), expected);
+  EXPECT_EQ(RunQuery(early, "parallelism: 2, checkpoint: {on_rows: 5}", input, true), expected);
 }
 
 // The watermark of an operator is state: a row that was late before a restart is late behind it.
