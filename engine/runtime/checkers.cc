@@ -1,5 +1,7 @@
 #include "engine/runtime/checkers.h"
 
+#include "engine/runtime/timed_operator.h"
+
 namespace weir {
 namespace {
 
@@ -17,9 +19,10 @@ class CheckedOutput final : public Output {
   const std::string& where_;
 };
 
-class CheckedOperator final : public Operator {
+class CheckedOperator final : public Operator, public TimedOperator {
  public:
-  CheckedOperator(std::unique_ptr<Operator> inner, std::string where) : inner_(std::move(inner)), where_(std::move(where)) {}
+  CheckedOperator(std::unique_ptr<Operator> inner, std::string where)
+      : inner_(std::move(inner)), timed_(dynamic_cast<TimedOperator*>(inner_.get())), where_(std::move(where)) {}
 
   Status Open(const OperatorContext& context) override { return inner_->Open(context); }
   Result<Progress> Process(int input, const Batch& batch, Output& out) override {
@@ -33,6 +36,11 @@ class CheckedOperator final : public Operator {
     watermark_ = watermark;
     CheckedOutput checked(out, where_);
     return inner_->OnWatermark(watermark, checked);
+  }
+  Micros NextTimer() const override { return timed_ == nullptr ? kMaxMicros : timed_->NextTimer(); }
+  Status OnTimer(Micros now, Output& out) override {
+    CheckedOutput checked(out, where_);
+    return timed_->OnTimer(now, checked);
   }
   Result<Progress> OnEnd(Output& out) override {
     CheckedOutput checked(out, where_);
@@ -59,6 +67,7 @@ class CheckedOperator final : public Operator {
 
  private:
   const std::unique_ptr<Operator> inner_;
+  TimedOperator* const timed_;  // the same, if it is one
   const std::string where_;
   Micros watermark_ = kMinMicros;
   Epoch epoch_ = 0;

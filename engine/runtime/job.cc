@@ -58,7 +58,7 @@ class JobImpl final : public Job, public TaskHost {
  private:
   int Threads() const;
   Status OpenStore();
-  void WakeSources();
+  void Wake(bool sources);  // and tasks whose timer has come
   void StoreWantsCheckpoint();
   void NoteTasksRun();
   void StoreHasRoom();
@@ -196,10 +196,10 @@ Status JobImpl::OpenStore() {
                              [this] { StoreHasRoom(); }, [this](Error error) { Fail(std::move(error)); }});
 }
 
-void JobImpl::WakeSources() {
+void JobImpl::Wake(bool sources) {
   for (const auto& stage : tasks_) {
     for (const auto& task : stage) {
-      if (task->has_source()) task->Wake();
+      if ((sources && task->has_source()) || task->WantsTimer(clock_.Monotonic())) task->Wake();
     }
   }
 }
@@ -225,7 +225,7 @@ void JobImpl::NoteTasksRun() {
     wanted = store_wants_checkpoint_;
   }
   if (wanted) coordinator_->Trigger(Coordinator::Purpose::kPeriodic);
-  WakeSources();  // one may have found the store full, and room was made before it could be told
+  Wake(true);  // one may have found the store full, and room was made before it could be told
 }
 
 void JobImpl::StoreHasRoom() {
@@ -233,7 +233,7 @@ void JobImpl::StoreHasRoom() {
     const std::lock_guard lock(mutex_);
     if (!tasks_run_) return;
   }
-  WakeSources();
+  Wake(true);
   const std::lock_guard lock(mutex_);
   ++times_of_room_;
   changed_.notify_all();
@@ -377,8 +377,7 @@ void JobImpl::Tick() {
       next_checkpoint_ = std::max(next_checkpoint_ + *options_.checkpoint_interval, clock_.Monotonic());
       coordinator_->Trigger(Coordinator::Purpose::kPeriodic);
     }
-    if (tick % kTicksPerPoll != 0) continue;
-    WakeSources();
+    Wake(tick % kTicksPerPoll == 0);
   }
 }
 

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
+#include "engine/runtime/task_collector.h"
+
 namespace weir {
 namespace {
 
 constexpr int kStepsPerRun = 32;
-constexpr size_t kCollectedBatches = 4;
 constexpr Micros kWatermarkInterval = 200'000;
 
 // A row that an operator refuses: the user has to learn which expression of which query that was.
@@ -19,22 +20,6 @@ Result<T> Named(const OperatorSpec& spec, Result<T> result) {
 }
 
 }  // namespace
-
-// What operators of the chain emit into: at most a few batches between two looks at the stack.
-class Task::Collector final : public Output {
- public:
-  Collector(std::vector<Batch>& collected, OperatorMetrics& metrics) : collected_(collected), metrics_(metrics) {}
-  void Emit(Batch batch) override {
-    if (batch.rows() == 0) return;
-    metrics_.records_out.fetch_add(static_cast<int64_t>(batch.rows()), std::memory_order_relaxed);
-    collected_.push_back(std::move(batch));
-  }
-  bool HasRoom() const override { return collected_.size() < kCollectedBatches; }
-
- private:
-  std::vector<Batch>& collected_;
-  OperatorMetrics& metrics_;
-};
 
 class Task::SourceRows final : public SourceOutput {
  public:
@@ -85,6 +70,8 @@ Status Task::AddOperator(const OperatorSpec& spec) {
     };
   }
   WEIR_TRY(op.instance->Open(context));
+  op.timed = dynamic_cast<TimedOperator*>(op.instance.get());
+  has_timers_ = has_timers_ || op.timed != nullptr;
   chain_.push_back(std::move(op));
   return {};
 }
@@ -172,6 +159,10 @@ Result<bool> Task::Step() {
   if (control_) {
     WEIR_TRY(AdvanceControl());
     return true;
+  }
+  if (has_timers_) {
+    WEIR_ASSIGN(const bool fired, FireTimer());
+    if (fired) return true;
   }
   WEIR_ASSIGN(const bool more, source_ ? StepSource() : StepInputs());
   if (!more) router_.Flush();

@@ -19,6 +19,7 @@
 #include "engine/checkpoint/snapshot.h"
 #include "engine/runtime/exchange.h"
 #include "engine/runtime/scheduler.h"
+#include "engine/runtime/timed_operator.h"
 #include "engine/runtime/watermarks.h"
 
 namespace weir {
@@ -65,6 +66,7 @@ struct ChainOperator {
   std::unique_ptr<Operator> instance;
   std::unique_ptr<OperatorMetrics> metrics = std::make_unique<OperatorMetrics>();
   std::unique_ptr<OperatorContext> context = std::make_unique<OperatorContext>();
+  TimedOperator* timed = nullptr;  // the instance, if it is one
   std::vector<StateSize> state_sizes;  // as of the last barrier or end; guarded by the task
 };
 
@@ -92,6 +94,8 @@ class Task final : public Runnable {
   bool has_source() const { return source_ != nullptr; }
   // The source has left rows where they are because the store is full.  Any thread.
   bool rests() const { return rests_.load(std::memory_order_relaxed); }
+  // An operator wants to be called at that time.  Any thread.
+  bool WantsTimer(Micros now) const { return next_timer_.load(std::memory_order_relaxed) <= now; }
   const std::string& source_name() const { return source_spec_.name; }
   const SourceMetrics& source_metrics() const { return source_metrics_; }
   const std::vector<ChainOperator>& operators() const { return chain_; }
@@ -126,6 +130,8 @@ class Task final : public Runnable {
   bool RunSome() override;
   Result<bool> Step();            // false: nothing to do until woken
   Result<bool> ProcessTop();
+  // task_timers.cc.  False: no operator's time has come.
+  Result<bool> FireTimer();
   Status AdvanceControl();
   Status FinishControl();
   Result<bool> StepSource();
@@ -162,6 +168,8 @@ class Task final : public Runnable {
 
   WatermarkMerger merger_{0};
   WatermarkState sent_watermark_;
+  std::atomic<Micros> next_timer_{kMaxMicros};
+  bool has_timers_ = false;
   size_t next_input_ = 0;
   size_t barriers_ = 0;
   TaskSnapshot snapshot_;

@@ -8,6 +8,7 @@ namespace weir {
 
 namespace {
 
+constexpr size_t kWaitingGroups = 65536;  // that wait for their early results at most
 constexpr size_t kSweepSlots = 2048;  // index slots a batch that the time to live looks at
 
 }  // namespace
@@ -25,6 +26,7 @@ Status Aggregate::Begin(const Batch& batch) {
   if (key_prefix() > 0) PrefixKeys();
   const auto bytes = static_cast<int64_t>(keys_.bytes.size() + batch.rows() * (plan_.fixed + 64) + batch.ByteSize());
   WEIR_TRY(state_.BeginBatch(IndexBytes(), bytes));
+  if (early_at_ != kMaxMicros) return {};  // those of earlier batches wait
   if (state_.has_ttl() && !global() && !options_.windows) SweepExpired();
   touched_.clear();
   before_.clear();
@@ -71,8 +73,30 @@ Status Aggregate::ProcessRows(const Batch& batch, Output& out) {
   FindGroups(batch);
   SignRows(batch);
   WEIR_TRY(Update(batch));
+  return EmitOrWait(out);
+}
+
+Status Aggregate::EmitOrWait(Output& out) {
+  // Results of before can name values of sets, which are good until the next batch alone; sessions move.
+  const bool waits = early() && plan_.sets.empty() && !sessions() && touched_.size() < kWaitingGroups;
+  if (waits) {
+    const Micros now = context().clock == nullptr ? 0 : context().clock->Monotonic();
+    if (early_at_ == kMaxMicros) early_at_ = now + options_.windows->early;
+    if (now < early_at_) return {};
+  }
+  early_at_ = kMaxMicros;
   WEIR_TRY(Emit(out));
   DropEmptyGroups();
+  return {};
+}
+
+Status Aggregate::EmitEarly(Output& out) {
+  if (early_at_ == kMaxMicros) return {};
+  early_at_ = kMaxMicros;
+  WEIR_TRY(Emit(out));
+  DropEmptyGroups();
+  touched_.clear();
+  before_.clear();
   return {};
 }
 

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/runtime/timed_operator.h"
 #include "engine/state/key_index.h"
 #include "operators/aggregate/aggregate.h"
 #include "operators/aggregate/open_windows.h"
@@ -51,6 +52,7 @@ struct AggregatePlan {
   size_t window_offset = 0;  // of the WindowPart
   uint8_t watermark_part = 0;  // of the state, with windows
   uint8_t session_part = 0;    // the same; not saved
+  uint8_t slice_part = 0;      // groups of a window put together of its slices; not saved
   size_t fixed = sizeof(int64_t);  // bytes before the key
   int texts = 0;
 };
@@ -64,7 +66,7 @@ inline Status CheckWindowTime(Micros time) {
 }
 
 // One task's aggregate; the steps are in files of their own.
-class Aggregate final : public Operator {
+class Aggregate final : public Operator, public TimedOperator {
  public:
   explicit Aggregate(const AggregateOptions& options)
       : options_(options),
@@ -76,6 +78,7 @@ class Aggregate final : public Operator {
     for (const int column : options_.group_columns)
       types.push_back((*options_.input)[static_cast<size_t>(column)].type);
     key_codec_ = RowCodec(types, RowCodec::Form::kKey);
+    slices_ = CanSlice();
     if (sessions()) session_index_ = std::make_unique<SessionIndex>(&state_, plan_.session_part);
   }
 
@@ -85,11 +88,17 @@ class Aggregate final : public Operator {
   }
   Result<Progress> Process(int, const Batch& batch, Output& out) override;
   Status OnWatermark(Micros watermark, Output& out) override;
-  Status OnBarrier(Output& out) override { return EmitGlobal(out); }
+  Status OnBarrier(Output& out) override {
+    WEIR_TRY(EmitEarly(out));
+    return EmitGlobal(out);
+  }
   Result<Progress> OnEnd(Output& out) override {
+    WEIR_TRY(EmitEarly(out));
     WEIR_TRY(EmitGlobal(out));
     return Progress::kDone;
   }
+  Micros NextTimer() const override { return early_at_; }
+  Status OnTimer(Micros, Output& out) override { return EmitEarly(out); }
   Status Snapshot(SnapshotWriter& writer) override;
   Status Restore(const SnapshotReader& reader) override;
   std::vector<StateSize> StateSizes() const override { return state_.Sizes(); }
@@ -118,14 +127,27 @@ class Aggregate final : public Operator {
 
   // --- windows
   // A window has given its results when the watermark has reached its end, and takes no more rows `lateness` behind.
-  bool HasEnded(Micros end) const { return end <= watermark_; }
+  bool HasEnded(Micros end) const { return end <= watermark_ && !slices_; }
+  bool early() const { return options_.windows && options_.windows->early > 0; }
+  // A group of a window has results outside, or gives them now.
+  bool IsShown(Micros end) const { return early() || HasEnded(end); }
   Micros ClosedUntil() const;
   // Rows of a CUMULATE go into the first of their windows that is open; the groups of that one go on to the next.
   bool CarriesOn() const;
+  // Overlapping windows of HOP share slices: a row goes into one group a slice, and a window's groups are made of its
+  // slices' when it ends.
+  bool CanSlice() const;
+  Micros SliceLength() const;
+  Status CloseSlices(Micros watermark, Output& out);
+  Micros NextWindowEnd(Micros after) const;
+  Status EmitSlices(Micros end, Output& out);
   Status AssignTimes(const Batch& batch, size_t& next);
   void AssignGiven(const Batch& batch);
   void AssignRow(uint32_t row, Micros time, Micros closed);
   Status ProcessRows(const Batch& batch, Output& out);
+  // Early results: groups stay touched until it is time, or until they are many.
+  Status EmitOrWait(Output& out);
+  Status EmitEarly(Output& out);
   Status ProcessSessions(const Batch& batch, Output& out);
   void FindSessions(size_t row, Micros time);
   uint32_t TouchSession(Ref session);
@@ -139,6 +161,7 @@ class Aggregate final : public Operator {
   Status CarryOn(Ref group, Micros end);
   uint64_t IndexHash(const WindowPart& part) const;
   void Relink(Ref from, Ref to);
+  void RelinkIndex(Ref from, Ref to);
   void DropGroup(Ref group);
   Status MergeGroups(Ref& to, Ref from);
   void MergeTexts(Ref& to, Ref from);
@@ -188,6 +211,8 @@ class Aggregate final : public Operator {
   // --- windows
   OpenWindows open_;
   Micros watermark_ = kMinMicros;
+  bool slices_ = false;
+  Micros early_at_ = kMaxMicros;  // when the touched groups give their results, monotonic; kMaxMicros: none waits
   Ref watermark_record_ = 0;
   std::vector<uint32_t> selection_;  // rows of the batch that count, a row once for each of its windows
   std::vector<Micros> ends_;         // of the window, by row

@@ -39,7 +39,7 @@ std::vector<KeyedState::Part> AggregateStateParts(const AggregateOptions& option
     parts.push_back({"values of " + (*options.input)[static_cast<size_t>(argument)].name});
   }
   for (const std::string& name : states) parts.push_back({"values of " + name});
-  if (options.windows) parts.insert(parts.end(), {{"watermark"}, {"sessions", false}});
+  if (options.windows) parts.insert(parts.end(), {{"watermark"}, {"sessions", false}, {"windows of slices", false}});
   return parts;
 }
 
@@ -76,6 +76,7 @@ AggregatePlan::AggregatePlan(const AggregateOptions& options, KeyedState* state)
     fixed += sizeof(WindowPart);
     watermark_part = static_cast<uint8_t>(2 + sets.size() + states.size());
     session_part = static_cast<uint8_t>(3 + sets.size() + states.size());
+    slice_part = static_cast<uint8_t>(4 + sets.size() + states.size());
   }
   for (Accumulator& accumulator : accumulators) {
     accumulator.offset = fixed;

@@ -45,6 +45,12 @@ Status Aggregate::AssignTimes(const Batch& batch, size_t& next) {
 void Aggregate::AssignRow(uint32_t row, Micros time, Micros closed) {
   const WindowSpec& spec = options_.windows->spec;
   const Micros last = spec.LastEnd(time);
+  if (slices_) {
+    const Micros rest = time % SliceLength();
+    selection_.push_back(row);
+    ends_.push_back(time - rest + (rest < 0 ? 0 : SliceLength()));
+    return;
+  }
   if (CarriesOn()) {
     selection_.push_back(row);
     ends_.push_back(last - (last - std::max(time, closed) - 1) / spec.slide * spec.slide);

@@ -8,10 +8,17 @@ namespace weir {
 Status Aggregate::OnWatermark(Micros watermark, Output& out) {
   if (!options_.windows) return EmitGlobal(out);
   if (watermark <= watermark_) return {};
+  WEIR_TRY(EmitEarly(out));
   WEIR_TRY(state_.BeginBatch(IndexBytes(), 0));
-  const bool kept = options_.windows->lateness > 0;
-  WEIR_TRY(kept ? EmitUntil(watermark, out) : CloseUntil(watermark, out));
+  if (slices_) {
+    WEIR_TRY(CloseSlices(watermark, out));
+  } else if (options_.windows->lateness > 0) {
+    WEIR_TRY(EmitUntil(watermark, out));
+  } else {
+    WEIR_TRY(CloseUntil(watermark, out));
+  }
   watermark_ = watermark;
+  if (slices_) return {};
   // Those that are late enough to take no more rows go.
   const Micros closed = ClosedUntil();
   while (open_.EndsBy(closed)) {
@@ -61,13 +68,14 @@ void Aggregate::RelistGrown(std::vector<Ref>& groups) {
     const WindowPart part = open_.PartOf(group);
     if (part.end == part.listed) continue;
     const Ref writable = state_.Writable(group);
-    if (writable != group) Relink(group, writable);
+    if (writable != group) RelinkIndex(group, writable);
     open_.Add(writable);
     group = 0;
   }
 }
 
 Status Aggregate::EmitWindow(const std::vector<Ref>& groups, Output& out) {
+  if (early()) return {};  // they are out
   touched_.clear();
   ClearResults();
   const auto flush = [&]() -> Status {
@@ -118,6 +126,12 @@ uint64_t Aggregate::IndexHash(const WindowPart& part) const {
 
 // The group has got another record: all that names it follows.
 void Aggregate::Relink(Ref from, Ref to) {
+  RelinkIndex(from, to);
+  open_.Replace(to);
+}
+
+// The same for a group that is in no list: its window has been taken out.
+void Aggregate::RelinkIndex(Ref from, Ref to) {
   const WindowPart part = open_.PartOf(to);
   if (sessions()) {
     const Record& record = *state_.At(to);
@@ -125,7 +139,6 @@ void Aggregate::Relink(Ref from, Ref to) {
   } else {
     index_.Replace(IndexHash(part), from, to);
   }
-  open_.Replace(to);
 }
 
 // REQUIRES: it is no more among the open windows.

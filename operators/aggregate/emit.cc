@@ -35,7 +35,7 @@ Status Aggregate::Emit(Output& out) {
     bool same_window = true;
     if (options_.windows) {
       const WindowPart now = open_.Load(record.payload());
-      is = is && HasEnded(now.end);
+      is = is && IsShown(now.end);
       // A session that has grown is another one.
       if (was) same_window = open_.Load(before).end == now.end && open_.Load(before).start == now.start;
     }

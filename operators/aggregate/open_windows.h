@@ -63,6 +63,7 @@ class OpenWindows {
 
   // By end; 0 where a group has been removed.
   Windows& windows() { return windows_; }
+  const Windows& windows() const { return windows_; }
   bool EndsBy(Micros time) const { return !windows_.empty() && windows_.begin()->first <= time; }
   // Takes out the window that ends first, with all its groups; 0 where one has been removed.
   std::pair<Micros, std::vector<Ref>> TakeFirst() {

@@ -84,7 +84,7 @@ void Aggregate::KeepResultsOfBefore(Ref ref, uint32_t before) {
 // A window that has not ended has given no result that would have to be taken back.
 uint32_t Aggregate::KeepBefore(Ref ref) {
   const Record* record = state_.At(ref);
-  if (options_.windows && !HasEnded(open_.PartOf(ref).end)) return Touched::kNew;
+  if (options_.windows && !IsShown(open_.PartOf(ref).end)) return Touched::kNew;
   const auto before = static_cast<uint32_t>(before_.size());
   before_.append(record->payload(), record->size);
   before_.resize((before_.size() + 7) / 8 * 8);

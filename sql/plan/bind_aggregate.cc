@@ -341,6 +341,9 @@ bool Binder::BindGroupedRows(const AstSelect& select, const std::vector<AstSelec
 
 PlanPtr Binder::BindGrouped(const AstSelect& select, const std::vector<AstSelectItem>& items, BoundTable& from,
                             const CteScope* ctes) {
+  for (const AstExpressionPtr& key : select.group_by) {
+    if (IsWindowCall(*key)) return BindGroupWindow(select, items, from, ctes, *key);
+  }
   Grouping grouping;
   SubqueryValues row_values;
   if (!BindGroupKeys(select, items, from, ctes, row_values, grouping)) return nullptr;

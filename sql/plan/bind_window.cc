@@ -38,6 +38,10 @@ void Place(PlanNode& node, size_t query, const TextPlace& place) {
 
 }  // namespace
 
+bool IsWindowCall(const AstExpression& expression) {
+  return expression.kind == Kind::kFunction && WindowForms().count(expression.text) > 0;
+}
+
 std::optional<BoundTable> Binder::BindFunctionTable(const AstTable& table, const CteScope* ctes) {
   const auto form = WindowForms().find(table.name);
   if (form == WindowForms().end()) {

@@ -288,6 +288,10 @@ class Binder {
                      size_t first, const BoundTable& input);
   std::optional<Micros> WindowLength(const AstExpression& argument, const BoundTable& input, const std::string& what);
   std::optional<int> WindowColumn(const AstExpression& argument, const BoundTable& input, const std::string& what);
+  // bind_group_window.cc
+  // GROUP BY TUMBLE(time, size), and TUMBLE_START and the like in SELECT and HAVING: as a window function below.
+  PlanPtr BindGroupWindow(const AstSelect& select, const std::vector<AstSelectItem>& items, const BoundTable& from,
+                          const AstExpression& call);
   bool CheckTimeColumn(const AstExpression& argument, const BoundTable& input, const std::string& function, int column);
   // bind_lateral.cc
   std::optional<BoundTable> BindLateralJoin(BoundTable left, const AstTable& table, const CteScope* ctes);
@@ -388,5 +392,7 @@ void CollectSubqueries(const AstExpression& expression, std::vector<const AstExp
 bool ContainsSubquery(const AstExpression& expression);
 // CASE WHEN condition THEN value END.
 ExpressionPtr NullUnless(const ExpressionPtr& condition, const ExpressionPtr& value);
+// TUMBLE(...), HOP(...), CUMULATE(...) or SESSION(...)
+bool IsWindowCall(const AstExpression& expression);
 
 }  // namespace weir
