@@ -97,10 +97,17 @@ EventTimes EventTimesOf(const PlanNode& node, const Catalog& catalog) {
     case NodeKind::kAggregate:
       return OfAggregate(node, catalog);
     case NodeKind::kFilter:
+    case NodeKind::kUnnest:
     case NodeKind::kNormalise:
     case NodeKind::kExchange:
     case NodeKind::kKeyOrder:
       return EventTimesOf(*node.inputs[0], catalog);
+    case NodeKind::kTemporalJoin:
+      // A row leaves before the watermark that has passed its time.
+      times = EventTimesOf(*node.inputs[0], catalog);
+      times.times = {node.left_time};
+      times.window_ends.clear();
+      return times;
     case NodeKind::kSink:
     case NodeKind::kValues:
     case NodeKind::kTable:
