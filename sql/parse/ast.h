@@ -18,6 +18,13 @@ struct AstSelect;
 using AstExpressionPtr = std::shared_ptr<const AstExpression>;
 using AstSelectPtr = std::shared_ptr<const AstSelect>;
 
+// One item of ORDER BY inside an aggregate call.
+struct AstAggregateOrder {
+  AstExpressionPtr expression;
+  bool descending = false;
+  bool nulls_first = false;
+};
+
 struct AstExpression {
   enum class Kind {
     kColumn,   // names: [column] or [table, column]
@@ -48,6 +55,7 @@ struct AstExpression {
   bool star = false;
   bool distinct = false;
   AstExpressionPtr filter;
+  std::vector<AstAggregateOrder> order;
   // kCast
   DataType type;
   bool bare_numeric = false;  // CAST(x AS numeric): the precision is left to the input
@@ -115,6 +123,8 @@ struct AstSelect {
   std::vector<AstTablePtr> from;  // empty: one row without columns
   AstExpressionPtr where;
   std::vector<AstExpressionPtr> group_by;
+  // GROUPING SETS, ROLLUP and CUBE, written out: of each set the items of group_by that it groups by.  Empty: all.
+  std::vector<std::vector<size_t>> grouping_sets;
   AstExpressionPtr having;
 };
 

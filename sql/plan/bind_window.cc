@@ -85,7 +85,7 @@ std::optional<BoundTable> Binder::BindTableArgument(const AstExpression& argumen
     return std::nullopt;
   }
   table.alias = table.name;
-  return BindTable(table, ctes);
+  return BindTable(table, ctes, nullptr);
 }
 
 PlanPtr Binder::BindWindow(const std::string& function, size_t at, const std::vector<AstExpressionPtr>& arguments,

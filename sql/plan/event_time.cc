@@ -96,6 +96,7 @@ EventTimes EventTimesOf(const PlanNode& node, const Catalog& catalog) {
     }
     case NodeKind::kAggregate:
       return OfAggregate(node, catalog);
+    case NodeKind::kUnnest:  // its input's columns stand first
     case NodeKind::kFilter:
     case NodeKind::kUnnest:
     case NodeKind::kNormalise:

@@ -65,6 +65,8 @@ std::string Fingerprint(const PlanNode& node) {
   for (const AggregateCall& call : node.calls) {
     text += "|" + std::to_string(static_cast<int>(call.function)) + (call.distinct ? "d" : "a") + call.type.ToString();
     Append({call.argument, call.filter}, text);
+    for (const AggregateOrder& order : call.order) Append({order.column, order.descending, order.nulls_first}, text);
+    text += std::to_string(call.separator.size()) + ":" + call.separator;
   }
   for (const Field& field : node.schema->fields()) text += "|" + std::to_string(field.name.size()) + ":" + field.name;
   return text;
