@@ -10,6 +10,7 @@
 #include "operators/project.h"
 #include "operators/rank/rank.h"
 #include "operators/table.h"
+#include "operators/temporal_join.h"
 #include "operators/unnest.h"
 #include "operators/window.h"
 
@@ -22,9 +23,9 @@ Result<std::unique_ptr<Operator>> MakeJoinOf(const PlanNode& node, const Operato
   JoinOptions options;
   options.type = node.join_type;
   options.left = {InputSchema(node, 0), node.left_keys, node.left_unique, node.left_mode,
-                  node.left_table.kind == TableKind::kDeclared};
+                  node.left_table.kind == TableKind::kDeclared, node.left_expiry};
   options.right = {InputSchema(node, 1), node.right_keys, node.right_unique, node.right_mode,
-                   node.right_table.kind == TableKind::kDeclared};
+                   node.right_table.kind == TableKind::kDeclared, node.right_expiry};
   options.null_safe = node.null_safe;
   options.condition = node.condition;
   options.output_columns = build.output_columns;
@@ -41,7 +42,7 @@ Result<std::unique_ptr<Operator>> MakeJoinOf(const PlanNode& node, const Operato
 }  // namespace
 
 Result<std::unique_ptr<Operator>> MakeOperator(const PlanNode& node, const OperatorBuildOptions& build) {
-  const size_t inputs = node.kind == NodeKind::kJoin ? 2 : 1;
+  const size_t inputs = node.kind == NodeKind::kJoin || node.kind == NodeKind::kTemporalJoin ? 2 : 1;
   const bool any_number = node.kind == NodeKind::kTable;
   if (node.inputs.size() != inputs && !any_number) return PlanError("node " + node.id + " has the wrong number of inputs");
   switch (node.kind) {
@@ -71,6 +72,13 @@ Result<std::unique_ptr<Operator>> MakeOperator(const PlanNode& node, const Opera
         return MakeLogTableOperator({node.schema, node.table.bucket_columns, build.tables[0], build.table_is_read});
       }
       return MakeTableOperator({node.schema, node.key, node.table.bucket_columns, build.tables[0], build.table_is_read});
+    case NodeKind::kTemporalJoin:
+      return MakeTemporalJoin({{InputSchema(node, 0), node.left_keys, node.left_time},
+                               {InputSchema(node, 1), node.right_keys, node.right_time},
+                               node.before,
+                               node.join_type == JoinType::kLeft,
+                               node.schema,
+                               build.state});
     case NodeKind::kUnnest:
       return MakeUnnest({node.schema, node.expressions, node.unnest_function, node.ordinality, node.unnest_outer,
                          build.time_zone});

@@ -56,7 +56,10 @@ Status Join::Begin(const Batch& batch) {
     for (size_t row = 0; row < batch_.rows(); ++row) buckets_[row] = static_cast<uint16_t>(KeyGroupOf(hashes_[row]));
   }
   const int64_t bytes = own().encoded_bytes() + static_cast<int64_t>(keys_.bytes.size() + batch.rows() * 128);
-  WEIR_TRY(state_.BeginBatch(index_.bytes() + sides_[0]->lists().bytes() + sides_[1]->lists().bytes(), bytes));
+  const size_t expiring = expiring_[0].capacity() + expiring_[1].capacity();
+  WEIR_TRY(state_.BeginBatch(index_.bytes() + sides_[0]->lists().bytes() + sides_[1]->lists().bytes() +
+                                 static_cast<int64_t>(expiring * sizeof(Expiring)),
+                             bytes));
   if (state_.has_ttl()) SweepExpired();
   busy_ = true;
   prepared_ = groups_ == nullptr;
@@ -155,8 +158,10 @@ Status Join::RestoreRows(int side_index, RestoreBuffer& rows, bool filter) {
   for (size_t i = 0; i < count; ++i) payloads[i] = rows.bytes.data() + rows.offsets[i];
   std::vector<Column*> targets(schema.size(), nullptr);
   std::vector<std::shared_ptr<Column>> made(schema.size());
-  for (const int key : side.input().keys) {
-    const auto i = static_cast<size_t>(key);
+  std::vector<int> wanted = side.input().keys;
+  if (expires(side)) wanted.push_back(side.input().expiry->column);
+  for (const int column : wanted) {
+    const auto i = static_cast<size_t>(column);
     if (made[i]) continue;
     made[i] = std::make_shared<Column>(schema[i].type);
     targets[i] = made[i].get();
@@ -178,7 +183,9 @@ Status Join::RestoreRows(int side_index, RestoreBuffer& rows, bool filter) {
     if (filter && TaskOf(KeyGroupOf(hashes_[i]), context().parallelism) != context().task) continue;
     const std::string_view payload(rows.bytes.data() + rows.offsets[i], rows.offsets[i + 1] - rows.offsets[i]);
     const Ref ref = side.StoreBytes(payload, rows.counts[i]);
-    side.lists().Insert(Group(FindOrAddGroup(i)).lists[side_index], ref);
+    const Ref group = FindOrAddGroup(i);
+    side.lists().Insert(Group(group).lists[side_index], ref);
+    if (expires(side)) NoteExpiry(side, *made[static_cast<size_t>(side.input().expiry->column)], i, ref, group);
   }
   rows = RestoreBuffer{};
   return {};

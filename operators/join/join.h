@@ -32,6 +32,9 @@ struct JoinInput {
   std::vector<int> unique;  // columns whose equal values mean the same row; empty: rows are a multiset
   ChangelogMode mode = ChangelogMode::kAppend;
   bool whole_rows = false;  // every column is kept, also those that the join does not read: a declared table
+  // Interval joins: a row leaves the state (in memory alone) when the watermark is above its time plus the offset, as
+  // it can match nothing then.  The column is among those that the condition reads, and the input appends.
+  std::optional<RowExpiry> expiry = {};
 };
 
 // The tables that hold the rows of the two inputs: both logged (a delta join), or both state tables.

@@ -11,7 +11,7 @@
 //   4. Match     change by change and candidate by candidate, decides what is emitted (the table at Match).
 //   5. Emit      makes the columns.
 //
-// Step 1 is in resolve.cc, 2 in collect.cc, 3 to 5 in match.cc, the rest in join.cc.  Where the rows are in tables, the
+// Step 1 is in resolve.cc, 2 in collect.cc, 3 to 5 in match.cc, what an interval join forgets in expire.cc, the rest in join.cc.  Where the rows are in tables, the
 // groups of a batch are brought into memory before step 1 (RowGroups), and counts of matches, which are not stored, are
 // made anew for groups that were read (counts.cc).
 #pragma once
@@ -93,6 +93,10 @@ class Join final : public Operator {
     state_.Snapshot(writer);
     return {};
   }
+  Status OnWatermark(Micros watermark, Output&) override {
+    Expire(watermark);
+    return {};
+  }
   Status OnBarrier(Output&) override {
     if (groups_) groups_->Relieve(true);
     return {};
@@ -116,6 +120,17 @@ class Join final : public Operator {
   bool MatchesNothing(std::string_view key) const;
   void EncodeKeys(const Batch& batch, const std::vector<int>& columns);
   void SweepExpired();
+  // A row of an interval join that may go when the watermark is above `at`.
+  struct Expiring {
+    Micros at;
+    Ref row;
+    Ref group;
+  };
+  bool expires(const JoinSide& side) const { return side.input().expiry.has_value() && !groups_; }
+  void NoteExpiry(const JoinSide& side, const Column& times, size_t time_row, Ref row, Ref group);
+  void Expire(Micros watermark);
+  void RemoveDue(int side);
+  void EraseGroups(const std::vector<Ref>& groups);
   void NextStep(size_t& old_row, size_t& new_row);
   Status Resolve(size_t old_row, size_t new_row);
   Status NoteChange(size_t row, Ref group, Ref removed, Ref added) {
@@ -161,6 +176,9 @@ class Join final : public Operator {
   RowCodec key_codec_;
   std::unique_ptr<RowGroups> groups_;  // where the rows are kept in tables
   uint64_t sweep_position_ = 0;
+  std::vector<Expiring> expiring_[2];  // heaps, the first to go in front
+  std::vector<Expiring> due_[2];       // those that may go, and are still in their lists
+  Micros watermark_ = kMinMicros;
 
   // --- the batch being processed
   bool busy_ = false;

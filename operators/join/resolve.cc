@@ -85,6 +85,10 @@ Status Join::Resolve(size_t old_row, size_t new_row) {
     change.new_row = new_row;
     change.new_ref = side.Store(new_row, side.sequenced() ? groups_->NextSequence() : 0);
     side.lists().Insert(list, change.new_ref);
+    if (expires(side)) {
+      const Column& times = batch_.column(static_cast<size_t>(side.input().expiry->column));
+      NoteExpiry(side, times, new_row, change.new_ref, group);
+    }
   } else if (old_ref == 0) {
     return {};
   }

@@ -72,7 +72,7 @@ class Rewriter {
 }  // namespace
 
 PlanPtr Binder::BindGroupWindow(const AstSelect& select, const std::vector<AstSelectItem>& items,
-                                const BoundTable& from, const AstExpression& call) {
+                                const BoundTable& from, const CteScope* ctes, const AstExpression& call) {
   // A late row is one before it is filtered.
   BoundTable below = from;
   std::vector<ExpressionPtr> conditions;
@@ -119,7 +119,7 @@ PlanPtr Binder::BindGroupWindow(const AstSelect& select, const std::vector<AstSe
   if (const AstExpression* other = rewriter.other()) {
     return Fail(other->at, "the arguments have to be those of " + call.text + " in GROUP BY");
   }
-  return BindGrouped(rewritten, rewritten_items, windowed);
+  return BindGrouped(rewritten, rewritten_items, windowed, ctes);
 }
 
 }  // namespace weir

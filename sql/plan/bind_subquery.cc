@@ -19,7 +19,7 @@ namespace weir {
 namespace {
 
 bool IsGrouped(const AstSelect& select) {
-  return !select.group_by.empty() || select.having != nullptr ||
+  return !select.group_by.empty() || !select.grouping_sets.empty() || select.having != nullptr ||
          std::any_of(select.items.begin(), select.items.end(), [](const AstSelectItem& item) {
            return item.expression != nullptr && ContainsAggregate(*item.expression);
          });
@@ -281,6 +281,10 @@ bool Binder::BindDerivedGroups(const AstSelect& select, BoundTable& inner, const
   if (items.empty() || !BindGroupKeys(select, items, inner, ctes, row_values, grouping)) return false;
   const size_t written_keys = grouping.keys.size();
   if (!Correlate(inner.plan, outer, std::move(correlated), derived.keys)) return false;
+  if (!select.grouping_sets.empty() && !derived.keys.empty()) {
+    Fail(select.at, "GROUPING SETS, ROLLUP and CUBE are not supported in a subquery that uses the outer query");
+    return false;
+  }
   std::vector<int> key_columns;
   for (CorrelatedKey& key : derived.keys) {
     size_t index = 0;
@@ -296,8 +300,9 @@ bool Binder::BindDerivedGroups(const AstSelect& select, BoundTable& inner, const
   if (!BindGroupedRows(select, items, inner, &outer, ctes, row_values, grouping, rows)) return false;
   derived.right = rows.plan;
   derived.names = ItemNames(items);
-  derived.always = select.group_by.empty();
-  derived.single = derived.always || IsSubset(Iota(written_keys), key_columns);
+  const bool sets = !select.grouping_sets.empty();
+  derived.always = select.group_by.empty() && !sets;
+  derived.single = derived.always || (!sets && IsSubset(Iota(written_keys), key_columns));
   const size_t group_width = rows.plan->schema->size();
   if (derived.always && !derived.keys.empty() && !grouping.subqueries.empty()) {
     Fail(select.at, "a correlated subquery with aggregates cannot have a subquery beside them; join it in its FROM");
@@ -339,11 +344,9 @@ void Binder::CountNothing(const Grouping& grouping, const Schema& outer, Derived
   for (size_t i = 0; i < schema.size(); ++i) {
     const ExpressionPtr column = MakeColumn(static_cast<int>(outer.size() + i), schema[i].type);
     const bool call = i >= grouping.keys.size() && i - grouping.keys.size() < grouping.calls.size();
-    const AggregateFunction function =
-        call ? grouping.calls[i - grouping.keys.size()].function : AggregateFunction::kMax;
-    const bool counts = function == AggregateFunction::kCount || function == AggregateFunction::kCountStar;
+    // The calls that are never NULL count something.
     Result<ExpressionPtr> counted = column;
-    if (counts) counted = MakeCall("COALESCE", {column, MakeBigint(0)});
+    if (call && !schema[i].nullable) counted = MakeCall("COALESCE", {column, MakeBigint(0)});
     columns.push_back(counted ? *counted : column);
   }
   for (ExpressionPtr& value : derived.values) value = Substitute(value, columns);

@@ -36,7 +36,10 @@ const AstExpression* SubqueryOf(const AstExpression& conjunct, bool& negated) {
 
 // Aggregates without GROUP BY: always one row.
 bool IsOneRow(const AstSelect& select) {
-  if (select.set_operation != AstSelect::SetOperation::kNone || !select.group_by.empty()) return false;
+  if (select.set_operation != AstSelect::SetOperation::kNone || !select.group_by.empty() ||
+      !select.grouping_sets.empty()) {
+    return false;
+  }
   if (select.ordering != nullptr) return false;
   bool aggregates = select.having != nullptr;
   for (const AstSelectItem& item : select.items) {

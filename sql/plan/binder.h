@@ -291,7 +291,7 @@ class Binder {
   // bind_group_window.cc
   // GROUP BY TUMBLE(time, size), and TUMBLE_START and the like in SELECT and HAVING: as a window function below.
   PlanPtr BindGroupWindow(const AstSelect& select, const std::vector<AstSelectItem>& items, const BoundTable& from,
-                          const AstExpression& call);
+                          const CteScope* ctes, const AstExpression& call);
   bool CheckTimeColumn(const AstExpression& argument, const BoundTable& input, const std::string& function, int column);
   // bind_lateral.cc
   std::optional<BoundTable> BindLateralJoin(BoundTable left, const AstTable& table, const CteScope* ctes);

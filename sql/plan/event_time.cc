@@ -114,8 +114,13 @@ EventTimes EventTimesOf(const PlanNode& node, const Catalog& catalog) {
     case NodeKind::kNormalise:
     case NodeKind::kExchange:
     case NodeKind::kKeyOrder:
-    case NodeKind::kUnnest:
       return EventTimesOf(*node.inputs[0], catalog);
+    case NodeKind::kTemporalJoin:
+      // A row leaves before the watermark that has passed its time.
+      times = EventTimesOf(*node.inputs[0], catalog);
+      times.times = {node.left_time};
+      times.window_ends.clear();
+      return times;
     case NodeKind::kSink:
     case NodeKind::kValues:
     case NodeKind::kTable:

@@ -1,5 +1,8 @@
 #include "sql/plan/node_text.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <set>
 
 #include "engine/base/quantity.h"
@@ -69,6 +72,26 @@ std::string SideText(const char* side, ChangelogMode mode, const std::vector<int
   return text;
 }
 
+// "left: a row goes when the watermark is 10s above ts"
+std::string ExpiryText(const char* side, const RowExpiry& expiry, const Schema& schema) {
+  std::string text = std::string(side) + ": in memory a row goes when the watermark is ";
+  if (expiry.offset != 0) text += fmt::format("{:g}s ", std::abs(static_cast<double>(expiry.offset)) / 1e6);
+  return text + (expiry.offset < 0 ? "below " : "above ") + schema[static_cast<size_t>(expiry.column)].name;
+}
+
+void DescribeTemporalJoin(const PlanNode& node, NodeText& text) {
+  const Schema& left = *node.inputs[0]->schema;
+  const Schema& right = *node.inputs[1]->schema;
+  text.title = std::string("temporal ") + JoinName(node.join_type) + " on ";
+  for (size_t i = 0; i < node.left_keys.size(); ++i) {
+    text.title += (i == 0 ? "" : " AND ") + left[static_cast<size_t>(node.left_keys[i])].name + " = " +
+                  right[static_cast<size_t>(node.right_keys[i])].name;
+  }
+  text.details.push_back("the newest right row with " + right[static_cast<size_t>(node.right_time)].name +
+                         (node.before ? " < " : " <= ") + left[static_cast<size_t>(node.left_time)].name +
+                         ", when the watermark has passed that time");
+}
+
 // "orders (automatic), 8 buckets by (user_id, ds)"
 std::string TableRefText(const TableRef& table, const Schema& schema) {
   return table.name + " (" + TableKindName(table.kind) + "), " + BucketsText(table, schema);
@@ -76,7 +99,8 @@ std::string TableRefText(const TableRef& table, const Schema& schema) {
 
 void DescribeJoin(const PlanNode& node, NodeText& text) {
   const std::string keys = JoinKeyText(node);
-  text.title = std::string(JoinName(node.join_type)) + (keys.empty() ? " without an equality" : " on " + keys);
+  const bool interval = node.left_expiry || node.right_expiry;
+  text.title = (interval ? "interval " : "") + std::string(JoinName(node.join_type)) + (keys.empty() ? " without an equality" : " on " + keys);
   if (node.condition != nullptr) text.details.push_back("condition: " + ConditionText(node));
   if (keys.empty()) text.details.push_back("both inputs are gathered in one task, and every pair of rows is looked at");
   text.details.push_back(std::string("strategy: ") + (node.strategy == JoinStrategy::kDelta ? "delta" : "regular") +
@@ -89,6 +113,8 @@ void DescribeJoin(const PlanNode& node, NodeText& text) {
   }
   text.details.push_back(SideText("left", node.left_mode, node.left_unique, *node.inputs[0]->schema));
   text.details.push_back(SideText("right", node.right_mode, node.right_unique, *node.inputs[1]->schema));
+  if (node.left_expiry) text.details.push_back(ExpiryText("left", *node.left_expiry, *node.inputs[0]->schema));
+  if (node.right_expiry) text.details.push_back(ExpiryText("right", *node.right_expiry, *node.inputs[1]->schema));
 }
 
 void DescribeWindows(const PlanNode& node, NodeText& text) {
@@ -162,6 +188,8 @@ const char* KindName(NodeKind kind) {
       return "window";
     case NodeKind::kUnnest:
       return "unnest";
+    case NodeKind::kTemporalJoin:
+      return "temporal-join";
   }
   return "node";
 }
@@ -229,7 +257,10 @@ std::string AggregateStateText(const PlanNode& node) {
 
 std::string StateOf(const PlanNode& node) {
   switch (node.kind) {
+    case NodeKind::kTemporalJoin:
+      return "left rows above the watermark, right rows above it and the newest below it of every key";
     case NodeKind::kJoin:
+      if (node.left_expiry || node.right_expiry) return "rows of both sides that later rows can match";
       if (node.strategy == JoinStrategy::kRegular) return "rows of both sides";
       return "in tables " + node.left_table.name + " and " + node.right_table.name + ", nothing in checkpoints";
     case NodeKind::kTable:
@@ -325,6 +356,9 @@ NodeText DescribeNode(const PlanNode& node) {
       break;
     case NodeKind::kAggregate:
       DescribeAggregate(node, text);
+      break;
+    case NodeKind::kTemporalJoin:
+      DescribeTemporalJoin(node, text);
       break;
     case NodeKind::kUnnest:
       text.title = UnnestText(node);

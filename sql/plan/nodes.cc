@@ -124,6 +124,7 @@ void RefreshSchema(PlanNode& node) {
       return;
     }
     case NodeKind::kJoin:
+    case NodeKind::kTemporalJoin:
       node.schema = std::make_shared<Schema>(JoinFields(node));
       return;
     case NodeKind::kUnion:
@@ -207,6 +208,13 @@ PlanPtr NewJoin(PlanPtr left, PlanPtr right, JoinType type, ExpressionPtr condit
   PlanPtr node = NewNode(NodeKind::kJoin, {std::move(left), std::move(right)});
   node->join_type = type;
   node->condition = std::move(condition);
+  RefreshSchema(*node);
+  return node;
+}
+
+PlanPtr NewTemporalJoin(PlanPtr left, PlanPtr right, bool keep) {
+  PlanPtr node = NewNode(NodeKind::kTemporalJoin, {std::move(left), std::move(right)});
+  node->join_type = keep ? JoinType::kLeft : JoinType::kInner;
   RefreshSchema(*node);
   return node;
 }

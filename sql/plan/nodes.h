@@ -17,6 +17,8 @@ PlanPtr NewProject(PlanPtr input, std::vector<ExpressionPtr> expressions, const 
 PlanPtr SelectColumns(PlanPtr input, const std::vector<int>& columns);
 // `condition` over left columns followed by right columns; null for none.
 PlanPtr NewJoin(PlanPtr left, PlanPtr right, JoinType type, ExpressionPtr condition);
+// Equalities of left_keys and right_keys pairwise; `keep`: left rows without a right one stay.
+PlanPtr NewTemporalJoin(PlanPtr left, PlanPtr right, bool keep);
 PlanPtr NewAggregate(PlanPtr input, std::vector<int> group_columns, std::vector<AggregateCall> calls);
 PlanPtr NewRank(PlanPtr input, std::vector<int> partition, std::vector<SortColumn> sort, RankBounds bounds);
 PlanPtr NewOver(PlanPtr input, std::vector<int> partition, std::vector<SortColumn> sort, std::vector<OverCall> calls);

@@ -4,6 +4,7 @@
 
 #include "sql/plan/aggregate_functions.h"
 #include "sql/plan/nodes.h"
+#include "sql/plan/join_times.h"
 #include "sql/plan/physical_planner.h"
 #include "sql/plan/rules.h"
 #include "sql/plan/suggest.h"
@@ -124,8 +125,24 @@ Placement PhysicalPlanner::PlanJoin(PlanPtr& node) {
   Exchange(join.inputs[0], left, join.left_keys);
   Exchange(join.inputs[1], right, join.right_keys);
   const bool appends = join.left_mode == ChangelogMode::kAppend && join.right_mode == ChangelogMode::kAppend;
+  if (appends) FindExpiry(join, catalog_);
   join.changelog = appends && join.join_type == JoinType::kInner ? ChangelogMode::kAppend : ChangelogMode::kFull;
   return JoinPlacement(join, left, right);
+}
+
+Placement PhysicalPlanner::PlanTemporalJoin(PlanNode& node) {
+  Placement left = Plan(node.inputs[0]);
+  Placement right = Plan(node.inputs[1]);
+  if (node.inputs[0]->changelog != ChangelogMode::kAppend && error_.empty()) {
+    error_ = "a row's version is looked up once, when the watermark has passed its time, so the left input of a temporal "
+             "join can only append";
+  }
+  Exchange(node.inputs[0], left, node.left_keys);
+  Exchange(node.inputs[1], right, node.right_keys);
+  node.changelog = ChangelogMode::kAppend;
+  Placement output;
+  output.hashed = {node.left_keys};
+  return output;
 }
 
 Placement PhysicalPlanner::PlanAggregate(PlanPtr& node) {
@@ -234,6 +251,9 @@ Placement PhysicalPlanner::Plan(PlanPtr& node) {
       for (const ExpressionPtr& expression : node->expressions) {
         CheckVolatile(*node, *expression, node->changelog == ChangelogMode::kAppend);
       }
+      break;
+    case NodeKind::kTemporalJoin:
+      placement = PlanTemporalJoin(*node);
       break;
     case NodeKind::kUnnest: {
       placement = Plan(node->inputs[0]);

@@ -47,6 +47,7 @@ class PhysicalPlanner {
   Placement PlanScan(PlanPtr& node);
   Placement PlanJoin(PlanPtr& node);
   void ChooseKeyOrder(PlanNode& join, const Placement& left, const Placement& right);
+  Placement PlanTemporalJoin(PlanNode& node);
   Placement PlanAggregate(PlanPtr& node);
   Placement PlanWindow(PlanNode& node);
   void CheckSession(const PlanNode& node);

@@ -259,6 +259,8 @@ std::vector<UniqueKey> LogicalKeys(const PlanNode& node, const Catalog& catalog)
     case NodeKind::kTable:
       if (node.key.empty()) return {};  // a log table
       return {{node.key, true}};
+    case NodeKind::kTemporalJoin:
+      return LogicalKeys(*node.inputs[0], catalog);
     case NodeKind::kUnnest:
       return UnnestKeys(node, LogicalKeys(*node.inputs[0], catalog));
     case NodeKind::kUnion:

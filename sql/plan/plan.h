@@ -98,6 +98,7 @@ enum class NodeKind {
            // takes rows that are only added and passes them on (kAppend)
   kRank,   // the first rows of each partition, with their number or without
   kOver,   // window functions: the input's columns, then one a call
+  kTemporalJoin,  // each left row with the newest right row of its keys at or before its time
   kUnnest,  // a row for each element of an array: the input's columns, then the added ones
 };
 
@@ -118,6 +119,12 @@ struct TableRef {
   int buckets = 0;
   bool declared = false;  // in the job file
   TableKind kind = TableKind::kAutomatic;
+};
+
+// Rows of a join's input can match nothing any more once the watermark is above their time plus the offset.
+struct RowExpiry {
+  int column = -1;  // of that input: the time
+  Micros offset = 0;
 };
 
 struct PlanNode;
@@ -166,6 +173,16 @@ struct PlanNode {
   // (a key that holds only at barriers) they are a multiset as in a regular join: keyed by all columns, and counted.
   TableRef left_table;
   TableRef right_table;
+
+  // Interval join: the rows that a side may forget.  Absent: it keeps them.
+  std::optional<RowExpiry> left_expiry;
+  std::optional<RowExpiry> right_expiry;
+
+  // kTemporalJoin: left_keys and right_keys as above; kInner or kLeft.  Times of the inputs; `before`: only right rows
+  // before the left row's time, not at it.
+  int left_time = -1;
+  int right_time = -1;
+  bool before = false;
 
   // kUnnest: the arguments are `expressions`, over the input.  Added behind the input's columns: one an array (one for a
   // series), then, with ordinality, the element's place.  Outer: a row without elements stays, with NULL in them.

@@ -35,6 +35,7 @@ class Pruner {
       case NodeKind::kProject:
         return PruneProject(node, needed);
       case NodeKind::kJoin:
+      case NodeKind::kTemporalJoin:
         return PruneJoin(*node, needed);
       case NodeKind::kAggregate:
         return PruneAggregate(*node, needed);
@@ -137,6 +138,10 @@ class Pruner {
         right.insert(column - left_width);
       }
     }
+    if (node.kind == NodeKind::kTemporalJoin) {
+      left.insert(node.left_time);
+      right.insert(node.right_time);
+    }
     // A table finds its rows by their key.
     if (node.strategy == JoinStrategy::kDelta) {
       for (size_t side = 0; side < 2; ++side) {
@@ -153,6 +158,10 @@ class Pruner {
     node.left_keys = Mapped(node.left_keys, left_mapping);
     node.right_keys = Mapped(node.right_keys, right_mapping);
     if (node.condition != nullptr) node.condition = node.condition->Remap(mapping);
+    if (node.kind == NodeKind::kTemporalJoin) {
+      node.left_time = left_mapping[static_cast<size_t>(node.left_time)];
+      node.right_time = right_mapping[static_cast<size_t>(node.right_time)];
+    }
     RefreshSchema(node);
     if (LeftColumnsOnly(node.join_type)) mapping.resize(static_cast<size_t>(left_width));
     return mapping;

@@ -161,6 +161,21 @@ PlanPtr PushOrdered(PlanPtr node, Conjuncts conjuncts) {
   return Wrap(BoundRank(std::move(node), above), above);
 }
 
+// Conditions on the left rows alone may come before their versions are looked up.
+PlanPtr PushTemporalJoin(PlanPtr join, const Conjuncts& conjuncts) {
+  Conjuncts below, above;
+  const int left_width = static_cast<int>(join->inputs[0]->schema->size());
+  for (const ExpressionPtr& conjunct : conjuncts) {
+    const Side side = SideOf(conjunct, left_width);
+    const bool movable = conjunct->deterministic() && (side == Side::kLeft || side == Side::kNone);
+    (movable ? below : above).push_back(conjunct);
+  }
+  join->inputs[0] = Push(join->inputs[0], std::move(below));
+  join->inputs[1] = Push(join->inputs[1], {});
+  RefreshSchema(*join);
+  return Wrap(std::move(join), above);
+}
+
 PlanPtr PushUnnest(PlanPtr unnest, const Conjuncts& conjuncts) {
   Conjuncts below, above;
   const int width = static_cast<int>(unnest->inputs[0]->schema->size());
@@ -192,6 +207,8 @@ PlanPtr Push(PlanPtr node, Conjuncts conjuncts) {
     case NodeKind::kRank:
     case NodeKind::kOver:
       return PushOrdered(std::move(node), std::move(conjuncts));
+    case NodeKind::kTemporalJoin:
+      return PushTemporalJoin(std::move(node), conjuncts);
     case NodeKind::kUnnest:
       return PushUnnest(std::move(node), conjuncts);
     case NodeKind::kUnion: {

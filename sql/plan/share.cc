@@ -73,6 +73,9 @@ std::string Fingerprint(const PlanNode& node) {
   if (node.kind == NodeKind::kTable) Append(node.table, text);
   if (node.condition != nullptr) text += node.condition->Signature();
   for (const ExpressionPtr& expression : node.expressions) text += ";" + expression->Signature();
+  if (node.kind == NodeKind::kTemporalJoin) {
+    Append({node.left_time, node.right_time, node.before ? 1 : 0}, text);
+  }
   if (node.kind == NodeKind::kUnnest) {
     text += std::string("|") + (node.unnest_function == UnnestFunction::kSeries ? "series" : "arrays") +
             (node.ordinality ? "o" : "") + (node.unnest_outer ? "l" : "");

@@ -68,7 +68,8 @@ def canonical(value, kind):
         if isinstance(value, datetime.datetime):
             return value.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
         text = str(value).replace("T", " ").rstrip("Z")
-        return text if "." in text else text + ".000"
+        whole, _, fraction = text.partition(".")
+        return f"{whole}.{fraction[:3]:0<3}"
     if kind in ("int", "small"):
         return int(value)
     if kind in ("num", "dec", "dbl"):

@@ -1,0 +1,75 @@
+#include "sql/plan/join_times.h"
+
+#include <algorithm>
+#include <array>
+
+#include "sql/plan/event_time.h"
+#include "sql/plan/nodes.h"
+
+namespace weir {
+namespace {
+
+struct Moment {
+  int column = -1;
+  Micros offset = 0;
+};
+
+// column, column + interval, column - interval
+std::optional<Moment> AsMoment(const ExpressionPtr& expression) {
+  if (expression->ColumnIndex() >= 0) return Moment{expression->ColumnIndex(), 0};
+  const std::vector<ExpressionPtr> parts = expression->children();
+  if (parts.size() != 2 || parts[1]->type().kind != TypeKind::kInterval) return std::nullopt;
+  const ColumnPtr literal = FoldConstants(parts[1])->Literal();
+  if (literal == nullptr || literal->IsNull(0)) return std::nullopt;
+  const std::optional<Moment> inner = AsMoment(parts[0]);
+  if (!inner) return std::nullopt;
+  const Micros by = literal->ints()[0];
+  if (IsCall("+", *expression)) return Moment{inner->column, inner->offset + by};
+  if (IsCall("-", *expression)) return Moment{inner->column, inner->offset - by};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<TimeBound> AsTimeBound(const ExpressionPtr& conjunct) {
+  struct Form {
+    const char* name;
+    bool greater;
+    bool strict;
+  };
+  constexpr std::array<Form, 4> kForms = {
+      {{"<=", false, false}, {"<", false, true}, {">=", true, false}, {">", true, true}}};
+  for (const Form& form : kForms) {
+    if (!IsCall(form.name, *conjunct)) continue;
+    const std::vector<ExpressionPtr> sides = conjunct->children();
+    const std::optional<Moment> low = AsMoment(sides[form.greater ? 1 : 0]);
+    const std::optional<Moment> high = AsMoment(sides[form.greater ? 0 : 1]);
+    if (!low || !high) return std::nullopt;
+    // low.column + low.offset <= high.column + high.offset
+    return TimeBound{low->column, high->column, low->offset - high->offset, form.strict};
+  }
+  return std::nullopt;
+}
+
+void FindExpiry(PlanNode& join, const Catalog& catalog) {
+  if (join.condition == nullptr) return;
+  const bool outer_kind = LeftColumnsOnly(join.join_type);
+  if (outer_kind) return;
+  const int left_width = static_cast<int>(join.inputs[0]->schema->size());
+  const std::vector<int> left = EventTimesOf(*join.inputs[0], catalog).times;
+  const std::vector<int> right = EventTimesOf(*join.inputs[1], catalog).times;
+  for (const ExpressionPtr& conjunct : SplitAnd(join.condition)) {
+    const std::optional<TimeBound> bound = AsTimeBound(conjunct);
+    if (!bound || (bound->earlier < left_width) == (bound->later < left_width)) continue;
+    // A later row of the other side that matches has a time of at most later - offset: the row goes when the watermark
+    // is above that.
+    const bool of_left = bound->later < left_width;
+    const int column = of_left ? bound->later : bound->later - left_width;
+    const int other = of_left ? bound->earlier - left_width : bound->earlier;
+    if (!Contains(of_left ? left : right, column) || !Contains(of_left ? right : left, other)) continue;
+    std::optional<RowExpiry>& expiry = of_left ? join.left_expiry : join.right_expiry;
+    if (!expiry || -bound->offset < expiry->offset) expiry = RowExpiry{column, -bound->offset};
+  }
+}
+
+}  // namespace weir

@@ -1,0 +1,24 @@
+// What a join knows from the event times of its inputs.
+#pragma once
+
+#include "sql/plan/catalog.h"
+#include "sql/plan/plan.h"
+
+namespace weir {
+
+// earlier + offset <= later, or < where it is strict.
+struct TimeBound {
+  int earlier = -1;  // columns over left, then right columns
+  int later = -1;
+  Micros offset = 0;
+  bool strict = false;
+};
+
+// A comparison of two columns, each of which may have an interval added or subtracted; empty for anything else.
+std::optional<TimeBound> AsTimeBound(const ExpressionPtr& conjunct);
+
+// Interval join: sets the expiry of the sides whose rows the condition bounds from above in the other side's event time.
+// REQUIRES: both inputs append.  For trees with and without exchanges.
+void FindExpiry(PlanNode& join, const Catalog& catalog);
+
+}  // namespace weir
