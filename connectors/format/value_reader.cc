@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "engine/data/bitmap.h"
+
 namespace weir {
 namespace {
 
@@ -155,7 +157,9 @@ ParseFault ValueReader::ReadText(std::string_view text, Column& column) const {
     case TypeKind::kBytes:
     case TypeKind::kBitmap32:
     case TypeKind::kBitmap64: {
-      const std::optional<std::string> bytes = ParseBase64(text);
+      std::optional<std::string> bytes = ParseBase64(text);
+      // A bitmap is checked before anything uses it, and equal sets get equal bytes.
+      if (bytes && IsBitmap(type_.kind)) bytes = CanonicalBitmap(type_.kind, *bytes);
       if (!bytes) return ParseFault::kSyntax;
       column.AppendText(*bytes);
       return ParseFault::kNone;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/data/array_codec.h"
+#include "engine/data/bitmap.h"
 #include "engine/data/text.h"
 
 namespace weir {
@@ -109,7 +110,8 @@ Status AppendDateOrTime(const ReplayJson& value, Column& column) {
 }
 
 Status AppendBinary(const ReplayJson& value, Column& column) {
-  const auto bytes = ParseBase64(value.text);
+  auto bytes = ParseBase64(value.text);
+  if (bytes && IsBitmap(column.type().kind)) bytes = CanonicalBitmap(column.type().kind, *bytes);
   if (value.kind != Kind::kString || !bytes) return NotA(value, column.type());
   column.AppendText(*bytes);
   return {};

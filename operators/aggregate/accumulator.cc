@@ -3,6 +3,9 @@
 #include <cmath>
 #include <limits>
 
+#include "operators/aggregate/bits.h"
+#include "operators/aggregate/variance.h"
+
 namespace weir {
 namespace {
 
@@ -68,13 +71,14 @@ bool MergeDouble(char* at, const char* from) {
 }
 
 template <class T, class Less>
-void TakeExtreme(char* at, T value, bool min, Less less) {
-  if (LoadAt<int64_t>(at) != 0) {
-    const T current = LoadAt<T>(at + kExtremeValue);
-    if (!(min ? less(value, current) : less(current, value))) return;
-  }
+void TakeExtreme(char* at, T value, const Accumulator& accumulator, Less less) {
+  if (LoadAt<int64_t>(at) != 0 && !accumulator.Replaces(value, LoadAt<T>(at + kExtremeValue), less)) return;
   StoreAt<int64_t>(at, 1);
   StoreAt(at + kExtremeValue, value);
+}
+
+Int128 ExactAt(const Column& column, size_t row) {
+  return column.physical() == Physical::kInt64 ? Int128{column.ints()[row]} : column.wides()[row];
 }
 
 bool IsFloating(const DataType& type) { return type.physical() == Physical::kDouble; }
@@ -112,6 +116,47 @@ Accumulator Accumulator::Make(const AggregateCall& call, const Schema& input, bo
     case AggregateFunction::kAvg:
       made.form = physical == Physical::kDouble ? Form::kSumDouble : Form::kSumExact;
       break;
+    case AggregateFunction::kStddevSamp:
+    case AggregateFunction::kStddevPop:
+    case AggregateFunction::kVarSamp:
+    case AggregateFunction::kVarPop:
+      made.form = physical == Physical::kDouble ? Form::kVarianceDouble : Form::kVarianceExact;
+      break;
+    case AggregateFunction::kBoolAnd:
+    case AggregateFunction::kBoolOr:
+      made.form = Form::kBools;
+      break;
+    case AggregateFunction::kBitAnd:
+    case AggregateFunction::kBitOr:
+    case AggregateFunction::kBitXor:
+      made.form = retracts && call.function != AggregateFunction::kBitXor ? Form::kBitCounts : Form::kBits;
+      break;
+    case AggregateFunction::kStringAgg:
+    case AggregateFunction::kArrayAgg:
+    case AggregateFunction::kApproxCountDistinct:
+    case AggregateFunction::kBitmapAnd:
+    case AggregateFunction::kBitmapAndCardinality:
+    case AggregateFunction::kBitmapOr:
+    case AggregateFunction::kBitmapOrCardinality:
+    case AggregateFunction::kBitmapXor:
+    case AggregateFunction::kBitmapXorCardinality:
+      made.form = Form::kState;
+      break;
+    case AggregateFunction::kBitmapBuild:
+      // The values of an input with retractions are counted in a set, which tells the bitmap of those that come and go.
+      made.call.distinct = retracts;
+      made.form = Form::kState;
+      break;
+    case AggregateFunction::kBitmapBuildCardinality:
+    case AggregateFunction::kBitmapCountDistinct:
+      made.call.distinct = retracts;
+      made.form = retracts ? Form::kCount : Form::kState;
+      break;
+    case AggregateFunction::kFirstValue:
+    case AggregateFunction::kLastValue:
+      made.call.distinct = false;
+      made.form = retracts ? Form::kState : physical == Physical::kText ? Form::kExtremeText : Form::kExtreme;
+      break;
     case AggregateFunction::kMin:
     case AggregateFunction::kMax:
       made.call.distinct = false;
@@ -131,10 +176,21 @@ size_t Accumulator::Size() const {
       return 24;
     case Form::kSumDouble:
       return 48;
+    case Form::kVarianceExact:
+      return kExactVarianceSize;
+    case Form::kVarianceDouble:
+      return kDoubleVarianceSize;
+    case Form::kBools:
+      return 16;
+    case Form::kBits:
+      return kBitsSize;
+    case Form::kBitCounts:
+      return kBitCountsSize;
     case Form::kExtreme:
       return 24;
     case Form::kExtremeText:
     case Form::kExtremeSet:
+    case Form::kState:
       return 8;
   }
   return 0;
@@ -152,11 +208,19 @@ Status Accumulator::UpdateOne(char* group, const Column* column, size_t row, int
       AddTo(at, sign);
       break;
     case Form::kSumExact:
-      good = AddExact(at, column->physical() == Physical::kInt64 ? Int128{column->ints()[row]} : column->wides()[row],
-                      sign);
+      good = AddExact(at, ExactAt(*column, row), sign);
       break;
     case Form::kSumDouble:
       good = AddDouble(at, column->doubles()[row], sign);
+      break;
+    case Form::kVarianceExact:
+      good = AddExactVariance(at, ExactAt(*column, row), sign);
+      break;
+    case Form::kVarianceDouble:
+      good = AddDoubleVariance(at, column->doubles()[row], sign);
+      break;
+    case Form::kBits:
+      AddBits(at, column->ints()[row], sign, call.function);
       break;
     default:
       break;
@@ -190,17 +254,34 @@ Status Accumulator::Update(const Batch& batch, std::span<const int8_t> signs, st
     case Form::kSumDouble:
       each([&, values = column->doubles()](char* at, size_t row) { good &= AddDouble(at, values[row], signs[row]); });
       break;
+    case Form::kVarianceExact:
+      each([&](char* at, size_t row) { good &= AddExactVariance(at, ExactAt(*column, row), signs[row]); });
+      break;
+    case Form::kVarianceDouble:
+      each([&, values = column->doubles()](char* at, size_t row) {
+        good &= AddDoubleVariance(at, values[row], signs[row]);
+      });
+      break;
+    case Form::kBools:
+      each([&, values = column->bools()](char* at, size_t row) { AddTo(values[row] ? at : at + 8, signs[row]); });
+      break;
+    case Form::kBits:
+      each([&, values = column->ints()](char* at, size_t row) { AddBits(at, values[row], signs[row], call.function); });
+      break;
+    case Form::kBitCounts:
+      each([&, values = column->ints()](char* at, size_t row) { AddBitCounts(at, values[row], signs[row]); });
+      break;
     case Form::kExtreme:
-      each([&, min = IsMin()](char* at, size_t row) {
+      each([&](char* at, size_t row) {
         switch (column->physical()) {
           case Physical::kDouble:
-            return TakeExtreme(at, column->doubles()[row], min, DoubleLess);
+            return TakeExtreme(at, column->doubles()[row], *this, DoubleLess);
           case Physical::kInt128:
-            return TakeExtreme(at, column->wides()[row], min, std::less<Int128>());
+            return TakeExtreme(at, column->wides()[row], *this, std::less<Int128>());
           case Physical::kBool:
-            return TakeExtreme(at, int64_t{column->bools()[row]}, min, std::less<int64_t>());
+            return TakeExtreme(at, int64_t{column->bools()[row]}, *this, std::less<int64_t>());
           default:
-            return TakeExtreme(at, column->ints()[row], min, std::less<int64_t>());
+            return TakeExtreme(at, column->ints()[row], *this, std::less<int64_t>());
         }
       });
       break;
@@ -228,17 +309,29 @@ Status Accumulator::Merge(char* group, const char* other) const {
     case Form::kSumDouble:
       good = MergeDouble(at, from);
       break;
+    case Form::kVarianceExact:
+      good = MergeExactVariance(at, from);
+      break;
+    case Form::kVarianceDouble:
+      good = MergeDoubleVariance(at, from);
+      break;
+    case Form::kBools:
+      for (const size_t count : {size_t{0}, size_t{8}}) AddTo(at + count, LoadAt<int64_t>(from + count));
+      break;
+    case Form::kBits:
+      MergeBits(at, from, call.function);
+      break;
     case Form::kExtreme:
       if (LoadAt<int64_t>(from) == 0) break;
       switch (argument.physical()) {
         case Physical::kDouble:
-          TakeExtreme(at, LoadAt<double>(from + kExtremeValue), IsMin(), DoubleLess);
+          TakeExtreme(at, LoadAt<double>(from + kExtremeValue), *this, DoubleLess);
           break;
         case Physical::kInt128:
-          TakeExtreme(at, LoadAt<Int128>(from + kExtremeValue), IsMin(), std::less<Int128>());
+          TakeExtreme(at, LoadAt<Int128>(from + kExtremeValue), *this, std::less<Int128>());
           break;
         default:
-          TakeExtreme(at, LoadAt<int64_t>(from + kExtremeValue), IsMin(), std::less<int64_t>());
+          TakeExtreme(at, LoadAt<int64_t>(from + kExtremeValue), *this, std::less<int64_t>());
           break;
       }
       break;
@@ -319,6 +412,22 @@ Status Accumulator::AppendDouble(const char* at, Column& out) const {
   return {};
 }
 
+Status Accumulator::AppendVariance(const char* at, Column& out) const {
+  const bool sample =
+      call.function == AggregateFunction::kVarSamp || call.function == AggregateFunction::kStddevSamp;
+  const bool root = call.function == AggregateFunction::kStddevSamp || call.function == AggregateFunction::kStddevPop;
+  const int scale = argument.kind == TypeKind::kDecimal ? argument.scale : 0;
+  const std::optional<double> variance =
+      form == Form::kVarianceExact ? ExactVariance(at, scale, sample) : DoubleVariance(at, sample);
+  if (!variance) {
+    out.AppendNull();
+    return {};
+  }
+  if (std::isinf(*variance)) return OutOfRange();
+  out.AppendDouble(root ? std::sqrt(*variance) : *variance);
+  return {};
+}
+
 Status Accumulator::AppendResults(std::span<const char* const> groups, Column& out) const {
   for (const char* group : groups) {
     const char* at = group + offset;
@@ -327,13 +436,41 @@ Status Accumulator::AppendResults(std::span<const char* const> groups, Column& o
         out.AppendInt(LoadAt<int64_t>(group));
         break;
       case Form::kCount:
-        out.AppendInt(LoadAt<int64_t>(at));
+        if (LoadAt<int64_t>(at) == 0 && call.function == AggregateFunction::kBitmapBuildCardinality) {
+          out.AppendNull();
+        } else {
+          out.AppendInt(LoadAt<int64_t>(at));
+        }
         break;
       case Form::kSumExact:
         WEIR_TRY(AppendExact(LoadAt<Int128>(at), LoadAt<int64_t>(at + kExactCount), out));
         break;
       case Form::kSumDouble:
         WEIR_TRY(AppendDouble(at, out));
+        break;
+      case Form::kVarianceExact:
+      case Form::kVarianceDouble:
+        WEIR_TRY(AppendVariance(at, out));
+        break;
+      case Form::kBools: {
+        const auto trues = LoadAt<int64_t>(at);
+        const auto falses = LoadAt<int64_t>(at + 8);
+        if (trues + falses <= 0) {
+          out.AppendNull();
+        } else {
+          out.AppendBool(call.function == AggregateFunction::kBoolAnd ? falses == 0 : trues > 0);
+        }
+        break;
+      }
+      case Form::kBits:
+      case Form::kBitCounts:
+        if (LoadAt<int64_t>(at) <= 0) {
+          out.AppendNull();
+        } else if (form == Form::kBits) {
+          out.AppendInt(LoadAt<int64_t>(at + 8));
+        } else {
+          out.AppendInt(BitsOf(at, call.function == AggregateFunction::kBitAnd));
+        }
         break;
       case Form::kExtreme:
         if (LoadAt<int64_t>(at) == 0) {

@@ -5,9 +5,14 @@
 //   kSumExact    Int128 sum, i64 values            integers and decimals, SUM and AVG
 //   kSumDouble   f64 sum of the finite values, i64 finite values, i64 NaNs, i64 +infinities, i64 -infinities,
 //                f64 what rounding cut off
-//   kExtreme     i64 present, 16 bytes value       MIN and MAX of fixed-width values that are never retracted
+//   kVarianceExact, kVarianceDouble                variance.h
+//   kBools       i64 TRUEs, i64 FALSEs             BOOL_AND, BOOL_OR
+//   kBits, kBitCounts                              bits.h
+//   kExtreme     i64 present, 16 bytes value       MIN, MAX, FIRST_VALUE and LAST_VALUE of fixed-width values that are
+//                                                  never retracted
 //   kExtremeText u32 size, u32 present; the bytes stand behind the group's key
 //   kExtremeSet  Ref of the value's record         MIN and MAX of values that can be retracted (value_set.h)
+//   kState       u32 name of the group's values    lists, bitmaps, sketches (call_state.h)
 //
 // Bytes in records are not aligned for Int128: they are read and written through memcpy.
 #pragma once
@@ -35,7 +40,21 @@ void StoreAt(char* at, T value) {
 }
 
 struct Accumulator {
-  enum class Form { kRows, kCount, kSumExact, kSumDouble, kExtreme, kExtremeText, kExtremeSet };
+  enum class Form {
+    kRows,
+    kCount,
+    kSumExact,
+    kSumDouble,
+    kVarianceExact,
+    kVarianceDouble,
+    kBools,
+    kBits,
+    kBitCounts,
+    kExtreme,
+    kExtremeText,
+    kExtremeSet,
+    kState
+  };
 
   Form form = Form::kRows;
   AggregateCall call;
@@ -44,13 +63,26 @@ struct Accumulator {
   int value_set = -1;  // index of the set that feeds it, for DISTINCT and retractable extremes
   int counter = 0;     // which count of the set: by FILTER
   int text = -1;       // kExtremeText: its number among those
+  int state = -1;      // kState: the same
 
   // `retracts`: the input has retractions.
   static Accumulator Make(const AggregateCall& call, const Schema& input, bool retracts);
 
   size_t Size() const;
   bool IsMin() const { return call.function == AggregateFunction::kMin; }
-  bool IsExtreme() const { return form >= Form::kExtreme; }
+  bool IsExtreme() const { return form >= Form::kExtreme && form <= Form::kExtremeSet; }
+  // Whether a value takes the place of the one kept so far: `less` compares MIN's and MAX's.
+  template <class T, class Less>
+  bool Replaces(const T& value, const T& kept, Less less) const {
+    switch (call.function) {
+      case AggregateFunction::kMin:
+        return less(value, kept);
+      case AggregateFunction::kMax:
+        return less(kept, value);
+      default:
+        return call.function == AggregateFunction::kLastValue;
+    }
+  }
   bool FromSet() const { return value_set >= 0; }
 
   // Adds (sign 1) or takes back (-1) the values of a batch, skipping NULLs, rows with sign 0 and rows that the FILTER
@@ -60,8 +92,12 @@ struct Accumulator {
   Status UpdateOne(char* group, const Column* column, size_t row, int sign) const;
 
   // Whether Merge can take another group's accumulator in: not where values lie outside of the accumulator's bytes, in a
-  // set or behind the group's key.  Forms that come to be answer this and Merge together.
-  bool CanMerge() const { return !FromSet() && form != Form::kExtremeText && form != Form::kExtremeSet; }
+  // set, a state or behind the group's key, and not where the order of arrival counts.  Forms that come to be answer
+  // this and Merge together.
+  bool CanMerge() const {
+    if (call.function == AggregateFunction::kFirstValue || call.function == AggregateFunction::kLastValue) return false;
+    return !FromSet() && form < Form::kExtremeText && form != Form::kBitCounts;
+  }
   // Adds what `other` has taken to `group`, as if its values had come to `group` themselves; both are payloads of one
   // plan, `other` stays as it is.  What slices of a window and partial aggregates of several tasks are put together with.
   // Never of retracted input.  REQUIRES: CanMerge.
@@ -73,6 +109,7 @@ struct Accumulator {
  private:
   Status AppendExact(Int128 sum, int64_t count, Column& out) const;
   Status AppendDouble(const char* at, Column& out) const;
+  Status AppendVariance(const char* at, Column& out) const;
   Error OutOfRange() const;
 };
 

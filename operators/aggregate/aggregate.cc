@@ -15,6 +15,7 @@ constexpr size_t kSweepSlots = 2048;  // index slots a batch that the time to li
 int64_t Aggregate::IndexBytes() const {
   int64_t bytes = index_.bytes() + open_.bytes() + (session_index_ ? session_index_->bytes() : 0);
   for (const auto& set : plan_.sets) bytes += set->index_bytes();
+  for (const auto& state : plan_.states) bytes += state->bytes();
   return bytes;
 }
 
@@ -27,13 +28,18 @@ Status Aggregate::Begin(const Batch& batch) {
   if (state_.has_ttl() && !global() && !options_.windows) SweepExpired();
   touched_.clear();
   before_.clear();
+  of_before_.clear();
+  for (const Accumulator& accumulator : plan_.accumulators) {
+    if (accumulator.state >= 0) of_before_.emplace_back(accumulator.call.type);
+  }
+  for (const auto& state : plan_.states) state->BeginBatch();
   return {};
 }
 
 void Aggregate::SweepExpired() {
   index_.Sweep(sweep_position_, kSweepSlots, [&](Ref ref) {
     // The values of a group with sets outlive it: such groups stay until their rows are retracted.
-    if (!plan_.sets.empty() || !state_.Expired(*state_.At(ref))) return false;
+    if (plan_.HasIds() || !state_.Expired(*state_.At(ref))) return false;
     state_.Free(ref);
     return true;
   });
@@ -77,6 +83,7 @@ Status Aggregate::Snapshot(SnapshotWriter& writer) {
     state_.At(watermark_record_)->next = 0;
     StoreAt(state_.At(watermark_record_)->payload(), watermark_);
   }
+  for (const auto& state : plan_.states) state->BeforeSnapshot();
   state_.Snapshot(writer);
   return {};
 }
@@ -93,8 +100,8 @@ Result<std::unique_ptr<Operator>> MakeAggregate(const AggregateOptions& options)
   }
   // Each argument's values are a part of the state of their own.
   if (AggregateStateParts(options).size() > KeyedState::kMaxParts) {
-    return PlanError("an aggregate has DISTINCT, MIN or MAX over more than " +
-                     std::to_string(KeyedState::kMaxParts - 1) + " columns: split it in two queries");
+    return PlanError("an aggregate has more than " + std::to_string(KeyedState::kMaxParts - 1) +
+                     " calls with lists, bitmaps or sets of values: split it in two queries");
   }
   return std::unique_ptr<Operator>(std::make_unique<Aggregate>(options));
 }

@@ -12,8 +12,8 @@
 // A group's record: i64 rows, [u64 id], [WindowPart], the accumulators, the value sets' lists, the key, the texts of MIN
 // and MAX.  The key of a group whose window is assigned begins with the window's end (sessions: not).
 //
-// Steps 1 to 3 are in update.cc, 4 in emit.cc, the plan of a record in aggregate_plan.cc, restore in restore.cc, the end of windows and what
-// makes one group of two in close.cc, the rest in aggregate.cc.
+// Steps 1 to 3 are in update.cc, 4 in emit.cc, the plan of a record in aggregate_plan.cc, restore in restore.cc, the end
+// of windows and what makes one group of two in close.cc, the rest in aggregate.cc.
 #pragma once
 
 #include <memory>
@@ -39,6 +39,14 @@ struct AggregatePlan {
 
   std::vector<Accumulator> accumulators;
   std::vector<std::unique_ptr<ValueSet>> sets;
+  std::vector<std::unique_ptr<CallState>> states;
+
+  // Groups have ids, by which values outside of their records name them.
+  bool HasIds() const { return !sets.empty() || !states.empty(); }
+  // Null where the accumulator has none.
+  CallState* StateOf(const Accumulator& accumulator) const {
+    return accumulator.state < 0 ? nullptr : states[static_cast<size_t>(accumulator.state)].get();
+  }
   size_t id_offset = 0;
   size_t window_offset = 0;  // of the WindowPart
   uint8_t watermark_part = 0;  // of the state, with windows
@@ -47,7 +55,7 @@ struct AggregatePlan {
   int texts = 0;
 };
 
-// Parts of the state: the groups, then one a value set.
+// Parts of the state: the groups, then one a value set, then one a call state.
 std::vector<KeyedState::Part> AggregateStateParts(const AggregateOptions& options);
 
 inline Status CheckWindowTime(Micros time) {
@@ -150,6 +158,7 @@ class Aggregate final : public Operator {
   Status Emit(Output& out);
   Status MakeResults(std::vector<std::shared_ptr<Column>>& columns);
   Status AppendCall(const Accumulator& accumulator, Column& out) const;
+  void KeepResultsOfBefore(Ref ref, uint32_t before);
   void EmitRows(std::vector<std::shared_ptr<Column>>& columns, Output& out);
   void ClearResults();
   void AddResult(const char* group, uint32_t key_size, size_t touched, RowKind kind);
@@ -166,7 +175,7 @@ class Aggregate final : public Operator {
   };
   Status RestoreGroups(RestoredFile& file);
   Ref RestoreGroup(std::string_view payload, size_t row);
-  void RestoreValues(const RestoredFile& file);
+  Status RestoreValues(const RestoredFile& file);
 
   AggregateOptions options_;
   KeyedState state_;
@@ -197,6 +206,8 @@ class Aggregate final : public Operator {
   std::vector<char*> groups_;  // by row
   std::vector<int8_t> signs_;
   std::vector<Text> texts_;  // touched x texts
+  std::vector<Column> of_before_;  // by call state: the results of before, by touched group
+  Status before_failed_;           // what one of them could not be made for
   // Rows of results: payload, key size and touched group of each; an update has two.
   std::vector<const char*> result_groups_;
   std::vector<uint32_t> result_key_sizes_;

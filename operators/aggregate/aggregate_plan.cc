@@ -6,17 +6,31 @@ namespace weir {
 
 namespace {
 
+// A list orders its values itself and so finds equal ones.
+bool KeepsDuplicates(const Accumulator& accumulator) {
+  return accumulator.form == Accumulator::Form::kState && accumulator.call.function != AggregateFunction::kBitmapBuild;
+}
+
+Accumulator MakeAccumulator(const AggregateCall& call, const AggregateOptions& options) {
+  // The first and the last of two windows that become one are known by the order in which all values came: a list has it.
+  const bool end = call.function == AggregateFunction::kFirstValue || call.function == AggregateFunction::kLastValue;
+  return Accumulator::Make(call, *options.input, options.input_retracts || (end && options.windows.has_value()));
+}
+
 bool NeedsSet(const Accumulator& accumulator) {
   return accumulator.form == Accumulator::Form::kExtremeSet ||
-         (accumulator.call.distinct && accumulator.call.argument >= 0);
+         (accumulator.call.distinct && accumulator.call.argument >= 0 && !KeepsDuplicates(accumulator));
 }
 
 }  // namespace
 
 std::vector<KeyedState::Part> AggregateStateParts(const AggregateOptions& options) {
   std::vector<int> arguments;
+  std::vector<std::string> states;
   for (const AggregateCall& call : options.calls) {
-    if (!NeedsSet(Accumulator::Make(call, *options.input, options.input_retracts))) continue;
+    const Accumulator made = MakeAccumulator(call, options);
+    if (made.form == Accumulator::Form::kState) states.push_back(call.name);
+    if (!NeedsSet(made)) continue;
     if (std::find(arguments.begin(), arguments.end(), call.argument) == arguments.end())
       arguments.push_back(call.argument);
   }
@@ -24,13 +38,14 @@ std::vector<KeyedState::Part> AggregateStateParts(const AggregateOptions& option
   for (const int argument : arguments) {
     parts.push_back({"values of " + (*options.input)[static_cast<size_t>(argument)].name});
   }
+  for (const std::string& name : states) parts.push_back({"values of " + name});
   if (options.windows) parts.insert(parts.end(), {{"watermark"}, {"sessions", false}});
   return parts;
 }
 
 AggregatePlan::AggregatePlan(const AggregateOptions& options, KeyedState* state) {
   for (const AggregateCall& call : options.calls) {
-    Accumulator made = Accumulator::Make(call, *options.input, options.input_retracts);
+    Accumulator made = MakeAccumulator(call, options);
     if (made.form == Accumulator::Form::kExtremeText) made.text = texts++;
     if (NeedsSet(made)) {
       size_t i = 0;
@@ -46,19 +61,26 @@ AggregatePlan::AggregatePlan(const AggregateOptions& options, KeyedState* state)
     }
     accumulators.push_back(std::move(made));
   }
-  if (!sets.empty()) {
+  for (Accumulator& accumulator : accumulators) {
+    if (accumulator.form != Accumulator::Form::kState) continue;
+    accumulator.state = static_cast<int>(states.size());
+    const auto part = static_cast<uint8_t>(2 + sets.size() + states.size());
+    states.push_back(MakeCallState(accumulator.call, *options.input, part, state));
+  }
+  if (HasIds()) {
     id_offset = fixed;
     fixed += sizeof(uint64_t);
   }
   if (options.windows) {
     window_offset = fixed;
     fixed += sizeof(WindowPart);
-    watermark_part = static_cast<uint8_t>(sets.size() + 2);
-    session_part = static_cast<uint8_t>(sets.size() + 3);
+    watermark_part = static_cast<uint8_t>(2 + sets.size() + states.size());
+    session_part = static_cast<uint8_t>(3 + sets.size() + states.size());
   }
   for (Accumulator& accumulator : accumulators) {
     accumulator.offset = fixed;
     fixed += accumulator.Size();
+    if (accumulator.state >= 0) StateOf(accumulator)->SetOffsets(accumulator.offset, id_offset);
   }
   for (const auto& set : sets) {
     set->SetIdOffset(id_offset);
@@ -67,7 +89,8 @@ AggregatePlan::AggregatePlan(const AggregateOptions& options, KeyedState* state)
     set->Finish();
   }
   for (const Accumulator& accumulator : accumulators) {
-    if (accumulator.FromSet()) sets[static_cast<size_t>(accumulator.value_set)]->Listen(&accumulator);
+    if (!accumulator.FromSet()) continue;
+    sets[static_cast<size_t>(accumulator.value_set)]->Listen(&accumulator, StateOf(accumulator));
   }
 }
 

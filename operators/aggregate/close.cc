@@ -133,6 +133,7 @@ void Aggregate::DropGroup(Ref group) {
   Record& record = *state_.At(group);
   const WindowPart part = open_.PartOf(group);
   for (const auto& set : plan_.sets) set->DropGroup(record.payload());
+  for (const auto& state : plan_.states) state->Forget(record.payload());
   if (sessions()) {
     session_index_->Remove(part.hash, {record.payload() + plan_.fixed, record.count}, group);
   } else {
@@ -154,6 +155,11 @@ Status Aggregate::MergeGroups(Ref& to, Ref from) {
     if (accumulator.CanMerge()) WEIR_TRY(accumulator.Merge(group, other));
   }
   for (const auto& set : plan_.sets) WEIR_TRY(set->MoveValues(group, other));
+  for (const Accumulator& accumulator : plan_.accumulators) {
+    // What a set feeds has been told by it.
+    CallState* state = plan_.StateOf(accumulator);
+    if (state != nullptr && !accumulator.FromSet()) WEIR_TRY(state->MoveValues(group, other));
+  }
   return {};
 }
 

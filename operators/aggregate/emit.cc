@@ -69,6 +69,15 @@ Status Aggregate::AppendCall(const Accumulator& accumulator, Column& out) const 
       plan_.sets[static_cast<size_t>(accumulator.value_set)]->Append(values, out);
       return {};
     }
+    case Accumulator::Form::kState:
+      for (size_t i = 0; i < result_groups_.size(); ++i) {
+        if (result_kinds_[i] == RowKind::kUpdateBefore || result_kinds_[i] == RowKind::kDelete) {
+          out.AppendFrom(of_before_[static_cast<size_t>(accumulator.state)], result_touched_[i]);
+        } else {
+          WEIR_TRY(plan_.StateOf(accumulator)->Append(result_groups_[i], out));
+        }
+      }
+      return {};
     default:
       return accumulator.AppendResults(result_groups_, out);
   }
@@ -158,6 +167,7 @@ void Aggregate::DropEmptyGroups() {
     for (const auto& set : plan_.sets) {
       if (set->ordered()) set->Forget(LoadAt<uint64_t>(record->payload() + plan_.id_offset));
     }
+    for (const auto& state : plan_.states) state->Forget(record->payload());
     index_.Erase(touched.hash, touched.ref);
     state_.Free(touched.ref);
   }
@@ -171,6 +181,10 @@ Status Aggregate::EmitGlobal(Output& out) {
   HashRows(nothing, {}, hashes_);
   touched_.clear();
   before_.clear();
+  of_before_.clear();
+  for (const Accumulator& accumulator : plan_.accumulators) {
+    if (accumulator.state >= 0) of_before_.emplace_back(accumulator.call.type);
+  }
   key_codec_.Encode(nothing, {}, keys_);
   Touch(hashes_[0], keys_.row(0), 0);
   WEIR_TRY(Emit(out));

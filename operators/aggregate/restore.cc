@@ -8,7 +8,7 @@ Status Aggregate::Restore(const SnapshotReader& reader) {
   RestoredFile file;
   state_.after_file = [&](const SnapshotReader::Part&) -> Status {
     WEIR_TRY(RestoreGroups(file));
-    RestoreValues(file);
+    WEIR_TRY(RestoreValues(file));
     file = RestoredFile{};
     return {};
   };
@@ -58,9 +58,9 @@ Status Aggregate::RestoreGroups(RestoredFile& file) {
     // The one group of a global aggregate belongs to task 0, whatever its hash.
     const int owner = global() ? 0 : TaskOf(KeyGroupOf(hashes_[i]), context().parallelism);
     if ((file.filter || global()) && owner != context().task) continue;
-    const uint64_t old_id = plan_.sets.empty() ? 0 : LoadAt<uint64_t>(payload.data() + plan_.id_offset);
+    const uint64_t old_id = plan_.HasIds() ? LoadAt<uint64_t>(payload.data() + plan_.id_offset) : 0;
     const Ref ref = RestoreGroup(payload, i);
-    if (!plan_.sets.empty()) file.by_id[old_id] = ref;
+    if (plan_.HasIds()) file.by_id[old_id] = ref;
   }
   file.groups.clear();
   return {};
@@ -73,9 +73,11 @@ Ref Aggregate::RestoreGroup(std::string_view payload, size_t row) {
   std::memcpy(record->payload(), payload.data(), payload.size());
   record->count = static_cast<uint32_t>(
       key_prefix() + key_codec_.EncodedSize(record->payload() + plan_.fixed + key_prefix()));
-  if (!plan_.sets.empty()) StoreAt(record->payload() + plan_.id_offset, next_id_++);
+  if (plan_.HasIds()) StoreAt(record->payload() + plan_.id_offset, next_id_++);
   for (const Accumulator& accumulator : plan_.accumulators) {
-    if (accumulator.form == Accumulator::Form::kExtremeSet) StoreAt<Ref>(record->payload() + accumulator.offset, 0);
+    if (accumulator.form == Accumulator::Form::kExtremeSet || accumulator.form == Accumulator::Form::kState) {
+      StoreAt<uint32_t>(record->payload() + accumulator.offset, 0);
+    }
   }
   for (const auto& set : plan_.sets) {
     if (set->ordered()) set->ClearList(record->payload());
@@ -94,12 +96,25 @@ Ref Aggregate::RestoreGroup(std::string_view payload, size_t row) {
   return ref;
 }
 
-void Aggregate::RestoreValues(const RestoredFile& file) {
+Status Aggregate::RestoreValues(const RestoredFile& file) {
+  const size_t first_state = 2 + plan_.sets.size();
+  std::vector<CallState::Restored> of_states(plan_.states.size());
   for (const auto& [part, payload] : file.values) {
-    ValueSet& set = *plan_.sets[part - 2];
-    const auto found = file.by_id.find(ValueSet::GroupId(payload, set.counters()));
-    if (found != file.by_id.end()) set.Restore(state_.At(found->second)->payload(), payload);
+    const size_t counters = part < first_state ? plan_.sets[part - 2u]->counters() : 0;
+    if (counters == 0 && payload.size() < CallState::kRestAt)
+      return StateError("the state file of an aggregate is damaged (value)");
+    const uint64_t id = counters > 0 ? ValueSet::GroupId(payload, counters) : CallState::GroupId(payload);
+    const auto found = file.by_id.find(id);
+    if (found == file.by_id.end()) continue;
+    char* group = state_.At(found->second)->payload();
+    if (counters > 0) {
+      plan_.sets[part - 2u]->Restore(group, payload);
+    } else {
+      of_states[part - first_state].emplace_back(group, payload);
+    }
   }
+  for (size_t i = 0; i < of_states.size(); ++i) WEIR_TRY(plan_.states[i]->Restore(of_states[i]));
+  return {};
 }
 
 }  // namespace weir

@@ -58,7 +58,7 @@ Ref Aggregate::NewGroup(std::string_view key) {
   record->next = 0;
   record->count = static_cast<uint32_t>(key.size());
   std::memset(record->payload(), 0, plan_.fixed);
-  if (!plan_.sets.empty()) StoreAt(record->payload() + plan_.id_offset, next_id_++);
+  if (plan_.HasIds()) StoreAt(record->payload() + plan_.id_offset, next_id_++);
   std::memcpy(record->payload() + plan_.fixed, key.data(), key.size());
   return ref;
 }
@@ -66,7 +66,19 @@ Ref Aggregate::NewGroup(std::string_view key) {
 uint32_t Aggregate::NoteTouched(Ref ref, uint64_t hash, uint32_t before) {
   touched_.push_back({ref, hash, before});
   state_.At(ref)->next = static_cast<uint32_t>(touched_.size());
+  if (!plan_.states.empty()) KeepResultsOfBefore(ref, before);
   return static_cast<uint32_t>(touched_.size() - 1);
+}
+
+// Call states have no bytes of before: their results are made now, before the batch changes the values.
+void Aggregate::KeepResultsOfBefore(Ref ref, uint32_t before) {
+  for (size_t i = 0; i < plan_.states.size(); ++i) {
+    Status made;
+    const size_t rows = of_before_[i].size();
+    if (before != Touched::kNew) made = plan_.states[i]->Append(state_.At(ref)->payload(), of_before_[i]);
+    if (of_before_[i].size() == rows) of_before_[i].AppendNull();
+    if (!made && before_failed_) before_failed_ = std::move(made);
+  }
 }
 
 // A window that has not ended has given no result that would have to be taken back.
@@ -97,9 +109,15 @@ void Aggregate::SignRows(const Batch& batch) {
 // --- 3. Update
 
 Status Aggregate::Update(const Batch& batch) {
+  WEIR_TRY(std::exchange(before_failed_, {}));
   for (const Accumulator& accumulator : plan_.accumulators) {
     if (accumulator.FromSet() || accumulator.form == Accumulator::Form::kRows) continue;
-    if (accumulator.form != Accumulator::Form::kExtremeText) WEIR_TRY(accumulator.Update(batch, signs_, groups_));
+    if (CallState* state = plan_.StateOf(accumulator)) {
+      WEIR_ASSIGN(const int64_t missing, state->Update(batch, signs_, groups_));
+      context().metrics->ignored_deletes += missing;
+    } else if (accumulator.form != Accumulator::Form::kExtremeText) {
+      WEIR_TRY(accumulator.Update(batch, signs_, groups_));
+    }
   }
   for (const auto& set : plan_.sets) {
     WEIR_ASSIGN(const int64_t missing, set->Update(batch, signs_, groups_));
@@ -140,7 +158,7 @@ void Aggregate::UpdateTexts(const Batch& batch, const Accumulator& accumulator) 
     if (signs_[row] == 0 || column.IsNull(row) || !FilterPasses(filter, row)) continue;
     Text& text = texts_[touched_of_row_[row] * texts + number];
     const std::string_view value = column.text(row);
-    if (text.present && !(accumulator.IsMin() ? value < text.value : text.value < value)) continue;
+    if (text.present && !accumulator.Replaces(value, text.value, std::less<std::string_view>())) continue;
     text = {true, true, value};
   }
 }

@@ -206,10 +206,11 @@ Ref ValueSet::Writable(char* group, uint64_t hash, Ref ref) {
 }
 
 Status ValueSet::Appeared(char* group, Ref ref, int counter, const Column& column, size_t row) {
-  for (const Accumulator* listener : listeners_) {
+  for (size_t i = 0; i < listeners_.size(); ++i) {
+    const Accumulator* listener = listeners_[i];
     if (listener->counter != counter) continue;
     if (!listener->IsExtreme()) {
-      WEIR_TRY(listener->UpdateOne(group, &column, row, 1));
+      WEIR_TRY(Tell(i, group, column, row, 1));
       continue;
     }
     const auto current = LoadAt<Ref>(group + listener->offset);
@@ -222,15 +223,22 @@ Status ValueSet::Appeared(char* group, Ref ref, int counter, const Column& colum
 
 Status ValueSet::Vanished(char* group, Ref ref, int counter, const Column& column, size_t row) {
   if (Sorted* sorted = SortedOf(group, counter)) sorted->erase(ref);
-  for (const Accumulator* listener : listeners_) {
+  for (size_t i = 0; i < listeners_.size(); ++i) {
+    const Accumulator* listener = listeners_[i];
     if (listener->counter != counter) continue;
     if (!listener->IsExtreme()) {
-      WEIR_TRY(listener->UpdateOne(group, &column, row, -1));
+      WEIR_TRY(Tell(i, group, column, row, -1));
     } else if (LoadAt<Ref>(group + listener->offset) == ref) {
       StoreAt<Ref>(group + listener->offset, 0);
       unsettled_.emplace_back(group, listener);
     }
   }
+  return {};
+}
+
+Status ValueSet::Tell(size_t listener, char* group, const Column& column, size_t row, int sign) const {
+  if (listener_states_[listener] == nullptr) return listeners_[listener]->UpdateOne(group, &column, row, sign);
+  listener_states_[listener]->UpdateOne(group, column, row, sign);
   return {};
 }
 

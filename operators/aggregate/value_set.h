@@ -19,6 +19,7 @@
 #include "engine/state/key_index.h"
 #include "engine/state/keyed_state.h"
 #include "operators/aggregate/accumulator.h"
+#include "operators/aggregate/call_state.h"
 
 namespace weir {
 
@@ -46,7 +47,11 @@ class ValueSet {
   void SetListOffset(size_t offset) { list_offset_ = offset; }
   void ClearList(char* group) const { StoreAt(group + list_offset_, List{}); }
   void SetIdOffset(size_t offset) { id_offset_ = offset; }
-  void Listen(const Accumulator* accumulator) { listeners_.push_back(accumulator); }
+  // `state`: of an accumulator whose values lie in one, else null.
+  void Listen(const Accumulator* accumulator, CallState* state) {
+    listeners_.push_back(accumulator);
+    listener_states_.push_back(state);
+  }
   void Finish();  // after the last counter
 
   // Adds and takes back the values of a batch and tells the listening accumulators about values that come or go.
@@ -94,6 +99,7 @@ class ValueSet {
   void Unlink(char* group, Ref ref);
   Status Appeared(char* group, Ref ref, int counter, const Column& column, size_t row);
   Status Vanished(char* group, Ref ref, int counter, const Column& column, size_t row);
+  Status Tell(size_t listener, char* group, const Column& column, size_t row, int sign) const;
   Sorted* SortedOf(const char* group, int counter);
 
   int argument_;
@@ -106,6 +112,7 @@ class ValueSet {
   std::vector<int> filters_;
   size_t counts_size_ = 0;
   std::vector<const Accumulator*> listeners_;
+  std::vector<CallState*> listener_states_;  // parallel
   RowCodec codec_;
   bool retracts_ = true;
   std::unique_ptr<KeyIndex> index_;  // made by Finish: the key's place depends on the number of counters

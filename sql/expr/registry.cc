@@ -5,6 +5,7 @@
 #include <cctype>
 #include <map>
 
+#include "sql/expr/bitmap_functions.h"
 #include "sql/expr/kernel.h"
 #include "sql/expr/types.h"
 
@@ -18,7 +19,7 @@ const Registry& AllRules() {
     Registry all;
     for (const auto rules :
          {ArithmeticRules(), ComparisonRules(), LogicRules(), ConditionalRules(), TextRules(), TextSliceRules(),
-          PatternRules(), RegexpRules(), MathRules(), TimeRules(), TimeFormatRules(), ArrayRules()}) {
+          PatternRules(), RegexpRules(), MathRules(), TimeRules(), TimeFormatRules(), ArrayRules(), BitmapRules()}) {
       for (const FunctionRule& rule : rules) {
         WEIR_CHECK(all.emplace(rule.name, rule).second);
       }

@@ -20,6 +20,13 @@ struct AstWindow;
 using AstExpressionPtr = std::shared_ptr<const AstExpression>;
 using AstSelectPtr = std::shared_ptr<const AstSelect>;
 
+// One item of ORDER BY inside an aggregate call.
+struct AstAggregateOrder {
+  AstExpressionPtr expression;
+  bool descending = false;
+  bool nulls_first = false;
+};
+
 struct AstExpression {
   enum class Kind {
     kColumn,   // names: [column] or [table, column]
@@ -51,6 +58,7 @@ struct AstExpression {
   bool distinct = false;
   AstExpressionPtr filter;
   std::shared_ptr<const AstWindow> over;  // ast_window.h; null: no window function
+  std::vector<AstAggregateOrder> order;
   // kCast
   DataType type;
   bool bare_numeric = false;  // CAST(x AS numeric): the precision is left to the input
@@ -118,6 +126,8 @@ struct AstSelect {
   std::vector<AstTablePtr> from;  // empty: one row without columns
   AstExpressionPtr where;
   std::vector<AstExpressionPtr> group_by;
+  // GROUPING SETS, ROLLUP and CUBE, written out: of each set the items of group_by that it groups by.  Empty: all.
+  std::vector<std::vector<size_t>> grouping_sets;
   AstExpressionPtr having;
   std::shared_ptr<const AstOrdering> ordering;  // ast_window.h; null: no ORDER BY, LIMIT, WINDOW or DISTINCT ON
 };

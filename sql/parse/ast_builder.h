@@ -62,7 +62,6 @@ class AstBuilder {
   void BuildCtes(const Json& with, size_t at, std::vector<AstCte>& ctes);
   void BuildItems(NodeFields& fields, AstSelect& select);
   void BuildDistinct(NodeFields& fields, AstSelect& select, AstOrdering& ordering);
-  void BuildGroupBy(NodeFields& fields, size_t at, AstSelect& select);
   void RefuseSelectClauses(NodeFields& fields, const Json& node, size_t at);
   // build_from.cc
   AstTablePtr BuildTable(const Json& wrapped);
@@ -79,6 +78,11 @@ class AstBuilder {
   std::vector<AstSortItem> BuildSort(const std::vector<const Json*>& list);
   AstWindow BuildWindow(const Json& node);
   AstFrame BuildFrame(NodeFields& fields, size_t at);
+
+  // build_grouping.cc
+  void BuildGroupBy(NodeFields& fields, size_t at, AstSelect& select);
+  std::vector<std::vector<size_t>> BuildGroupElement(const Json& wrapped, AstSelect& select);
+  void BuildAggregateOrder(NodeFields& fields, AstExpression& call);
 
   // build_expression.cc
   AstExpressionPtr BuildExpression(const Json& wrapped);
@@ -97,6 +101,7 @@ class AstBuilder {
   AstExpressionPtr BuildCase(const Json& node);
   AstExpressionPtr BuildFunction(const Json& node);
   AstExpressionPtr BuildArgumentList(const Json& node, const char* list, std::string name);
+  AstExpressionPtr BuildGroupingFunction(const Json& node);
   AstExpressionPtr BuildMinMax(const Json& node);
   AstExpressionPtr BuildSubscript(const Json& node);
   AstExpressionPtr BuildCurrent(const Json& node);

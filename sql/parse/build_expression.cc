@@ -68,7 +68,7 @@ AstExpressionPtr AstBuilder::DispatchExpression(const NamedNode& node) {
   if (node.name == "ParamRef")
     return Refuse(at, "parameters such as $1 are not supported; the job file fills in ${NAME}");
   if (node.name == "RowExpr") return Refuse(at, "a row such as (a, b) is supported only before IN (SELECT ...)");
-  if (node.name == "GroupingFunc") return Refuse(at, "GROUPING is not supported yet");
+  if (node.name == "GroupingFunc") return BuildGroupingFunction(fields);
   if (node.name == "NamedArgExpr") return Refuse(at, "named arguments are not supported");
   if (node.name == "SetToDefault") return Refuse(at, "DEFAULT is not supported here");
   return Refuse(at, "this expression is not supported (" + node.name + ")");
@@ -291,12 +291,13 @@ AstExpressionPtr AstBuilder::BuildFunction(const Json& node) {
   if (names.size() == 2 && names[0] == "pg_catalog") names.erase(names.begin());
   if (names.size() != 1) return Refuse(at, "a function's name has no schema");
   if (fields.TakeFlag("agg_within_group")) return Refuse(at, "WITHIN GROUP is not supported");
-  if (fields.Take("agg_order")) return Refuse(at, "ORDER BY within an aggregate is not supported");
   if (fields.TakeFlag("func_variadic")) return Refuse(at, "VARIADIC is not supported");
   auto call = NewExpression(AstExpression::Kind::kFunction, at, names[0]);
+  BuildAggregateOrder(fields, *call);
   call->star = fields.TakeFlag("agg_star");
   call->distinct = fields.TakeFlag("agg_distinct");
   bool complete = true;
+  for (const AstAggregateOrder& order : call->order) complete = complete && order.expression != nullptr;
   for (const Json* argument : fields.TakeList("args")) {
     call->arguments.push_back(BuildExpression(*argument));
     complete = complete && call->arguments.back() != nullptr;
@@ -327,6 +328,16 @@ AstExpressionPtr AstBuilder::BuildArgumentList(const Json& node, const char* lis
   fields.Take("location");
   RefuseUnread(fields, name.c_str(), at);
   return Operator(std::move(name), at, std::move(arguments));
+}
+
+AstExpressionPtr AstBuilder::BuildGroupingFunction(const Json& node) {
+  NodeFields fields(node);
+  auto call = NewExpression(AstExpression::Kind::kFunction, LocationOf(node), "grouping");
+  for (const Json* argument : fields.TakeList("args")) call->arguments.push_back(BuildExpression(*argument));
+  fields.Take("location");
+  RefuseUnread(fields, "GROUPING", call->at);
+  if (AnyNull(call->arguments)) return nullptr;
+  return call;
 }
 
 AstExpressionPtr AstBuilder::BuildMinMax(const Json& node) {

@@ -257,19 +257,6 @@ void AstBuilder::BuildItems(NodeFields& fields, AstSelect& select) {
   }
 }
 
-void AstBuilder::BuildGroupBy(NodeFields& fields, size_t at, AstSelect& select) {
-  if (fields.TakeFlag("groupDistinct")) Refuse(at, "GROUP BY DISTINCT is not supported");
-  for (const Json* wrapped : fields.TakeList("groupClause")) {
-    const NamedNode node = Unwrap(*wrapped);
-    if (node.name == "GroupingSet") {
-      Refuse(LocationOf(*node.fields),
-             "GROUPING SETS, ROLLUP and CUBE are not supported yet; write one SELECT per grouping with UNION ALL");
-    } else if (AstExpressionPtr built = BuildExpression(*wrapped)) {
-      select.group_by.push_back(std::move(built));
-    }
-  }
-}
-
 // The clauses of SELECT that weir does not have, each with what to do in its place.
 void AstBuilder::RefuseSelectClauses(NodeFields& fields, const Json& node, size_t at) {
   const size_t end = source_.text().size();

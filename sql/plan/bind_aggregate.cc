@@ -3,13 +3,15 @@
 // 1. Group keys are bound over the rows of FROM (a number or an output alias stands for that item of SELECT).
 // 2. SELECT and HAVING are bound over the output of the aggregate: an expression equal to a key is the key's column, an
 //    aggregate call becomes a column behind the keys, and equal calls share one.
-// 3. The plan is: project(keys, arguments, filters) -> aggregate -> filter(HAVING) -> project(SELECT).
+// 3. The plan is: project(keys, arguments, filters) -> aggregate -> filter(HAVING) -> project(SELECT); grouping.h has
+//    the first two.
 
 #include <algorithm>
 #include <charconv>
-#include <set>
 
+#include "sql/plan/aggregate_functions.h"
 #include "sql/plan/binder.h"
+#include "sql/plan/grouping.h"
 #include "sql/plan/nodes.h"
 
 namespace weir {
@@ -17,71 +19,27 @@ namespace {
 
 using Kind = AstExpression::Kind;
 
-std::optional<AggregateFunction> FunctionOf(const std::string& name) {
-  if (name == "count") return AggregateFunction::kCount;
-  if (name == "sum") return AggregateFunction::kSum;
-  if (name == "min") return AggregateFunction::kMin;
-  if (name == "max") return AggregateFunction::kMax;
-  if (name == "avg") return AggregateFunction::kAvg;
-  return std::nullopt;
+constexpr size_t kMaxGroupingKeys = 62;  // the bits of GROUPING's number
+
+bool SameExpression(const ExpressionPtr& a, const ExpressionPtr& b) {
+  if (a == nullptr || b == nullptr) return a == b;
+  return a->Signature() == b->Signature() && a->deterministic();
 }
 
-// The digits behind the point of an average of integers; of a decimal at least as many.
-constexpr int kAverageScale = 16;
-
 bool SameCall(const BoundAggregate& a, const BoundAggregate& b) {
-  const auto same = [](const ExpressionPtr& x, const ExpressionPtr& y) {
-    if (x == nullptr || y == nullptr) return x == y;
-    return x->Signature() == y->Signature() && x->deterministic();
+  const auto same_order = [](const BoundAggregate::Order& x, const BoundAggregate::Order& y) {
+    return x.descending == y.descending && x.nulls_first == y.nulls_first && SameExpression(x.expression, y.expression);
   };
-  return a.function == b.function && a.distinct == b.distinct && same(a.argument, b.argument) &&
-         same(a.filter, b.filter);
+  return a.function == b.function && a.distinct == b.distinct && a.separator == b.separator &&
+         SameExpression(a.argument, b.argument) && SameExpression(a.filter, b.filter) &&
+         std::equal(a.order.begin(), a.order.end(), b.order.begin(), b.order.end(), same_order);
 }
 
 }  // namespace
 
-bool IsAggregateName(const std::string& lower_name) {
-  static const std::set<std::string> names = {"count",
-                                              "sum",
-                                              "min",
-                                              "max",
-                                              "avg",
-                                              "string_agg",
-                                              "array_agg",
-                                              "bool_and",
-                                              "bool_or",
-                                              "every",
-                                              "bit_and",
-                                              "bit_or",
-                                              "bit_xor",
-                                              "stddev",
-                                              "stddev_pop",
-                                              "stddev_samp",
-                                              "variance",
-                                              "var_pop",
-                                              "var_samp",
-                                              "json_agg",
-                                              "jsonb_agg",
-                                              "xmlagg",
-                                              "listagg",
-                                              "json_object_agg",
-                                              "any_value",
-                                              "corr",
-                                              "regr_count",
-                                              "covar_pop",
-                                              "covar_samp",
-                                              "mode",
-                                              "percentile_cont",
-                                              "percentile_disc",
-                                              "first_value",
-                                              "last_value",
-                                              "range_agg",
-                                              "jsonb_object_agg"};
-  return names.count(lower_name) > 0;
-}
-
 bool ContainsAggregate(const AstExpression& expression) {
-  if (expression.kind == Kind::kFunction && expression.over == nullptr && IsAggregateName(expression.text)) return true;
+  const bool aggregates = IsAggregateName(expression.text) || expression.text == "grouping";
+  if (expression.kind == Kind::kFunction && expression.over == nullptr && aggregates) return true;
   bool found = false;
   ForEachPart(expression, [&](const AstExpression& part) { found = found || ContainsAggregate(part); });
   return found;
@@ -89,31 +47,96 @@ bool ContainsAggregate(const AstExpression& expression) {
 
 std::optional<DataType> Binder::AggregateType(const AstExpression& call, AggregateFunction function,
                                               const DataType& argument) {
-  const bool number = argument.IsNumeric();
-  const bool floating = argument.kind == TypeKind::kDouble || argument.kind == TypeKind::kFloat;
-  switch (function) {
-    case AggregateFunction::kCountStar:
-    case AggregateFunction::kCount:
-      return BigintType();
-    case AggregateFunction::kMin:
-    case AggregateFunction::kMax:
-      if (IsOrderable(argument) && argument.kind != TypeKind::kBoolean && argument.kind != TypeKind::kNull)
-        return argument;
-      break;
-    case AggregateFunction::kSum:
-      if (floating) return DoubleType();
-      if (argument.kind == TypeKind::kDecimal) return DecimalType(38, argument.scale);
-      if (argument.kind == TypeKind::kBigint) return DecimalType(38, 0);
-      if (number) return BigintType();
-      break;
-    case AggregateFunction::kAvg:
-      if (floating) return DoubleType();
-      if (number) return DecimalType(38, std::max<int>(kAverageScale, argument.scale));
-      break;
-  }
+  if (const std::optional<DataType> type = AggregateResultType(function, argument)) return type;
   Fail(call.at, "function " + call.text + "(" + (argument.kind == TypeKind::kNull ? "NULL" : argument.ToString()) +
                     ") does not exist; cast the argument");
   return std::nullopt;
+}
+
+bool Binder::BindAggregateArguments(const AstExpression& call, ExpressionContext& inside, BoundAggregate& bound) {
+  const bool text = bound.function == AggregateFunction::kStringAgg;
+  const bool separator_given = text && call.arguments.size() == 2;
+  if (call.arguments.size() != 1 && !separator_given) {
+    Fail(call.at, call.text + (text ? " takes a text and a separator" : " takes one argument"));
+    return false;
+  }
+  bound.argument = BindExpression(*call.arguments[0], inside);
+  if (bound.argument == nullptr) return false;
+  if (text) {
+    if (call.text == "string_agg" && !separator_given) {
+      Fail(call.at, "string_agg takes a text and a separator");
+      return false;
+    }
+    bound.separator = ",";
+    if (separator_given && call.arguments[1]->kind != Kind::kString) {
+      Fail(call.arguments[1]->at, "the separator of " + call.text + " must be a text such as ','");
+      return false;
+    }
+    if (separator_given) bound.separator = call.arguments[1]->text;
+    if (bound.argument->type().kind == TypeKind::kNull) bound.argument = MakeNull(StringType());
+  }
+  const std::optional<DataType> type = AggregateType(call, bound.function, bound.argument->type());
+  if (!type) return false;
+  bound.type = *type;
+  if (call.distinct && !TakesDistinct(bound.function)) {
+    Fail(call.at, "DISTINCT has no meaning in " + call.text);
+    return false;
+  }
+  bound.distinct = call.distinct && !IgnoresDuplicates(bound.function);
+  if (bound.argument->type().kind == TypeKind::kNull) bound.argument = MakeNull(BigintType());  // COUNT(NULL)
+  if (bound.function == AggregateFunction::kCount && !bound.distinct &&
+      !CanBeNull(*bound.argument, *inside.table->plan->schema)) {
+    bound.function = AggregateFunction::kCountStar;
+    bound.argument = nullptr;
+  }
+  return true;
+}
+
+bool Binder::BindAggregateOrder(const AstExpression& call, ExpressionContext& inside, BoundAggregate& bound) {
+  // The order means nothing to the other aggregates, as in PostgreSQL; what it says is checked all the same.
+  inside.place = "ORDER BY of an aggregate";
+  for (const AstAggregateOrder& written : call.order) {
+    ExpressionPtr expression = BindExpression(*written.expression, inside);
+    if (expression == nullptr) return false;
+    if (!IsOrderable(expression->type())) {
+      Fail(written.expression->at, "a " + expression->type().ToString() + " has no order");
+      return false;
+    }
+    if (bound.function == AggregateFunction::kFirstValue || bound.function == AggregateFunction::kLastValue) {
+      Fail(written.expression->at, call.text + " takes the values in the order of arrival; for another order write "
+                                               "(array_agg(x ORDER BY ...))[1]");
+      return false;
+    }
+    if (!TakesOrder(bound.function) || expression->type().kind == TypeKind::kNull) continue;
+    if (bound.distinct && !SameExpression(expression, bound.argument)) {
+      Fail(written.expression->at, "in an aggregate with DISTINCT, ORDER BY must be by its argument");
+      return false;
+    }
+    bound.order.push_back({std::move(expression), written.descending, written.nulls_first});
+  }
+  return true;
+}
+
+// GROUPING (a, b): a number of as many bits, 1 where the row is not grouped by the expression.
+ExpressionPtr Binder::BindGroupingCall(const AstExpression& call, ExpressionContext& context) {
+  if (context.grouping == nullptr) return Fail(call.at, "GROUPING is allowed only in a SELECT with GROUP BY");
+  const Grouping& grouping = *context.grouping;
+  ExpressionPtr number = MakeBigint(0);
+  for (const AstExpressionPtr& argument : call.arguments) {
+    const ExpressionPtr key = AsGroupKey(*argument, context);
+    if (key == nullptr) return Fail(argument->at, "the arguments of GROUPING must be expressions of GROUP BY");
+    Result<ExpressionPtr> next = MakeCall("*", {number, MakeBigint(2)});
+    if (next && !grouping.sets.empty()) {
+      const ExpressionPtr mask = MakeColumn(static_cast<int>(grouping.keys.size()), BigintType());
+      Result<ExpressionPtr> bit = MakeCall("/", {mask, MakeBigint(int64_t{1} << key->ColumnIndex())});
+      if (bit) bit = MakeCall("%", {*bit, MakeBigint(2)});
+      if (bit) next = MakeCall("+", {*next, *bit});
+    }
+    if (!next) return Fail(call.at, next.error().message);
+    number = FoldConstants(*next);
+  }
+  Result<ExpressionPtr> result = MakeCast(number, IntType());
+  return result ? FoldConstants(*result) : Fail(call.at, result.error().message);
 }
 
 ExpressionPtr Binder::BindAggregate(const AstExpression& call, ExpressionContext& context) {
@@ -123,9 +146,10 @@ ExpressionPtr Binder::BindAggregate(const AstExpression& call, ExpressionContext
                              : "aggregates are not allowed in " + context.place +
                                    (context.place == "WHERE" ? "; use HAVING" : "; use a subquery"));
   }
-  const std::optional<AggregateFunction> function = FunctionOf(call.text);
-  if (!function)
-    return Fail(call.at, "aggregate " + call.text + " is not supported yet; there are COUNT, SUM, MIN, MAX and AVG");
+  const std::optional<AggregateFunction> function = FindAggregate(call.text);
+  if (!function) {
+    return Fail(call.at, "aggregate " + call.text + " is not supported; there are " + AggregateNames());
+  }
   BoundAggregate bound;
   bound.function = *function;
   bound.name = call.text;
@@ -138,32 +162,20 @@ ExpressionPtr Binder::BindAggregate(const AstExpression& call, ExpressionContext
     if (*function != AggregateFunction::kCount) return Fail(call.at, "* is allowed only in COUNT(*)");
     bound.function = AggregateFunction::kCountStar;
     bound.type = BigintType();
-  } else {
-    if (call.arguments.size() != 1) return Fail(call.at, call.text + " takes one argument");
-    bound.argument = BindExpression(*call.arguments[0], inside);
-    if (bound.argument == nullptr) return nullptr;
-    const std::optional<DataType> type = AggregateType(call, *function, bound.argument->type());
-    if (!type) return nullptr;
-    bound.type = *type;
-    const bool extreme = *function == AggregateFunction::kMin || *function == AggregateFunction::kMax;
-    bound.distinct = call.distinct && !extreme;  // the smallest value is also the smallest distinct value
-    if (bound.argument->type().kind == TypeKind::kNull) bound.argument = MakeNull(BigintType());  // COUNT(NULL)
-    if (*function == AggregateFunction::kCount && !bound.distinct &&
-        !CanBeNull(*bound.argument, *context.table->plan->schema)) {
-      bound.function = AggregateFunction::kCountStar;
-      bound.argument = nullptr;
-    }
+  } else if (!BindAggregateArguments(call, inside, bound)) {
+    return nullptr;
   }
   if (call.filter != nullptr) {
     inside.place = "FILTER";
     bound.filter = BindCondition(*call.filter, inside);
     if (bound.filter == nullptr) return nullptr;
   }
+  if (!BindAggregateOrder(call, inside, bound)) return nullptr;
   std::vector<BoundAggregate>& calls = context.grouping->calls;
   size_t index = 0;
   while (index < calls.size() && !SameCall(calls[index], bound)) ++index;
   if (index == calls.size()) calls.push_back(bound);
-  return MakeColumn(static_cast<int>(context.grouping->keys.size() + index), bound.type);
+  return MakeColumn(static_cast<int>(context.grouping->FirstCall() + index), bound.type);
 }
 
 // The expression that an item of GROUP BY stands for: a number or an output alias means an item of SELECT.
@@ -196,6 +208,7 @@ AstExpressionPtr Binder::GroupTarget(const AstExpressionPtr& key, const std::vec
 bool Binder::BindGroupKeys(const AstSelect& select, const std::vector<AstSelectItem>& items, BoundTable& from,
                            const CteScope* ctes, SubqueryValues& row_values, Grouping& grouping) {
   bool complete = true;
+  std::vector<size_t> key_of;  // by item of GROUP BY
   for (const AstExpressionPtr& written : select.group_by) {
     const AstExpressionPtr target = GroupTarget(written, items, from);
     if (target == nullptr) {
@@ -213,61 +226,27 @@ bool Binder::BindGroupKeys(const AstSelect& select, const std::vector<AstSelectI
       continue;
     }
     if (key->type().kind == TypeKind::kNull) key = MakeNull(StringType());
-    const bool known = std::any_of(grouping.keys.begin(), grouping.keys.end(),
-                                   [&](const ExpressionPtr& other) { return other->Signature() == key->Signature(); });
-    if (known) continue;
+    const auto known = std::find_if(grouping.keys.begin(), grouping.keys.end(),
+                                    [&](const ExpressionPtr& other) { return other->Signature() == key->Signature(); });
+    key_of.push_back(static_cast<size_t>(known - grouping.keys.begin()));
+    if (known != grouping.keys.end()) continue;
     grouping.keys.push_back(key);
     grouping.key_names.push_back(target->kind == Kind::kColumn ? target->names.back()
                                                                : "key_" + std::to_string(grouping.keys.size()));
   }
-  return complete;
-}
-
-namespace {
-
-// FILTER is evaluated before the argument, which may fail on the rows that it drops.
-ExpressionPtr Guarded(const BoundAggregate& bound) {
-  if (bound.filter == nullptr || !bound.argument->CanFail()) return bound.argument;
-  auto guarded = MakeCall("CASE", {bound.filter, bound.argument, MakeNull(bound.argument->type())});
-  return guarded ? *guarded : bound.argument;
-}
-
-}  // namespace
-
-PlanPtr Binder::PlanGrouping(const Grouping& grouping, PlanPtr input) {
-  std::vector<ExpressionPtr> expressions = grouping.keys;
-  std::vector<std::string> names = grouping.key_names;
-  // An argument that is already there (a key, or another call's argument) is not computed twice.
-  const auto place = [&](const ExpressionPtr& expression, const std::string& name) {
-    const int column = expression->ColumnIndex();
-    for (size_t i = 0; i < expressions.size(); ++i) {
-      if (expression->deterministic() && expressions[i]->Signature() == expression->Signature())
-        return static_cast<int>(i);
+  if (!complete || select.grouping_sets.empty()) return complete;
+  if (grouping.keys.size() > kMaxGroupingKeys) {
+    Fail(select.at, "GROUP BY with grouping sets has more than " + std::to_string(kMaxGroupingKeys) + " expressions");
+    return false;
+  }
+  for (const std::vector<size_t>& written : select.grouping_sets) {
+    std::vector<size_t>& set = grouping.sets.emplace_back();
+    for (const size_t item : written) {
+      if (std::find(set.begin(), set.end(), key_of[item]) == set.end()) set.push_back(key_of[item]);
     }
-    expressions.push_back(expression);
-    names.push_back(column >= 0 ? (*input->schema)[static_cast<size_t>(column)].name : name);
-    return static_cast<int>(expressions.size() - 1);
-  };
-  std::vector<AggregateCall> calls;
-  for (const BoundAggregate& bound : grouping.calls) {
-    AggregateCall call;
-    call.function = bound.function;
-    call.distinct = bound.distinct;
-    call.type = bound.type;
-    call.name = bound.name;
-    if (bound.argument != nullptr) call.argument = place(Guarded(bound), bound.name + "_argument");
-    if (bound.filter != nullptr) call.filter = place(bound.filter, bound.name + "_filter");
-    calls.push_back(std::move(call));
+    std::sort(set.begin(), set.end());
   }
-  // A group without columns would have no way to be a row.
-  if (grouping.keys.empty() && calls.empty()) {
-    calls.emplace_back();
-    calls.back().type = BigintType();
-    calls.back().name = "count";
-  }
-  const int keys = static_cast<int>(grouping.keys.size());
-  PlanPtr project = NewProject(std::move(input), std::move(expressions), names);
-  return NewAggregate(std::move(project), Iota(static_cast<size_t>(keys)), std::move(calls));
+  return true;
 }
 
 // Notes the aggregate calls in an expression.  Subqueries in their arguments are joined to the rows of FROM.

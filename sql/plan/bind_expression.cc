@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "engine/data/text.h"
+#include "sql/plan/aggregate_functions.h"
 #include "sql/plan/binder.h"
 #include "sql/plan/nodes.h"
 #include "sql/plan/suggest.h"
@@ -246,9 +247,10 @@ ExpressionPtr Binder::BindCall(const AstExpression& expression, ExpressionContex
   if (expression.kind == Kind::kFunction) {
     if (expression.over != nullptr) return BindWindowCall(expression, context);
     if (IsAggregateName(expression.text)) return BindAggregate(expression, context);
-    if (expression.star || expression.distinct || expression.filter != nullptr) {
+    if (expression.text == "grouping") return BindGroupingCall(expression, context);
+    if (expression.star || expression.distinct || expression.filter != nullptr || !expression.order.empty()) {
       return Fail(expression.at,
-                  "*, DISTINCT and FILTER belong to aggregates, and " + expression.text + " is none that weir has");
+                  "*, DISTINCT, ORDER BY and FILTER belong to aggregates, and " + expression.text + " is none that weir has");
     }
   }
   std::vector<ExpressionPtr> arguments;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "sql/plan/aggregate_functions.h"
 #include "sql/plan/binder.h"
 #include "sql/plan/nodes.h"
 

@@ -95,20 +95,32 @@ struct CteScope {
 };
 
 struct BoundAggregate {
+  struct Order {
+    ExpressionPtr expression;
+    bool descending = false;
+    bool nulls_first = false;
+  };
+
   AggregateFunction function = AggregateFunction::kCountStar;
   ExpressionPtr argument;
   ExpressionPtr filter;
   bool distinct = false;
   DataType type;
   std::string name;
+  std::vector<Order> order;
+  std::string separator;
 };
 
-// What a grouped SELECT is made of; columns of the aggregate's output are the keys, then the calls.
+// What a grouped SELECT is made of; columns of the aggregate's output are the keys, with grouping sets a number whose
+// bit i says that key i is not grouped by, then the calls.
 struct Grouping {
   std::vector<ExpressionPtr> keys;  // over the rows of FROM
   std::vector<std::string> key_names;
   std::vector<BoundAggregate> calls;
-  SubqueryValues subqueries;  // over the groups
+  std::vector<std::vector<size_t>> sets;  // of keys; empty: one group by all keys
+  SubqueryValues subqueries;              // over the groups
+
+  size_t FirstCall() const { return keys.size() + (sets.empty() ? 0 : 1); }
 };
 
 struct BoundSort {
@@ -245,7 +257,9 @@ class Binder {
                           SubqueryValues& row_values, Grouping& grouping, const std::string& place);
   AstExpressionPtr GroupTarget(const AstExpressionPtr& key, const std::vector<AstSelectItem>& items,
                                const BoundTable& from);
-  PlanPtr PlanGrouping(const Grouping& grouping, PlanPtr input);
+  ExpressionPtr BindGroupingCall(const AstExpression& call, ExpressionContext& context);
+  bool BindAggregateArguments(const AstExpression& call, ExpressionContext& inside, BoundAggregate& bound);
+  bool BindAggregateOrder(const AstExpression& call, ExpressionContext& inside, BoundAggregate& bound);
   ExpressionPtr BindAggregate(const AstExpression& call, ExpressionContext& context);
   std::optional<DataType> AggregateType(const AstExpression& call, AggregateFunction function,
                                         const DataType& argument);
@@ -369,7 +383,6 @@ bool ContainsAggregate(const AstExpression& expression);
 bool ContainsWindow(const AstExpression& expression);
 // Calls visit for the expressions directly below: arguments, FILTER and the window's.
 void ForEachPart(const AstExpression& expression, const std::function<void(const AstExpression&)>& visit);
-bool IsAggregateName(const std::string& lower_name);
 // The subqueries in an expression, inner ones first, but those inside aggregates.
 void CollectSubqueries(const AstExpression& expression, std::vector<const AstExpression*>& found);
 bool ContainsSubquery(const AstExpression& expression);

@@ -109,11 +109,11 @@ EventTimes EventTimesOf(const PlanNode& node, const Catalog& catalog) {
     case NodeKind::kRank:
     case NodeKind::kOver:
       return OfOrdered(node, catalog);
+    case NodeKind::kUnnest:  // its input's columns stand first
     case NodeKind::kFilter:
     case NodeKind::kNormalise:
     case NodeKind::kExchange:
     case NodeKind::kKeyOrder:
-    case NodeKind::kUnnest:
       return EventTimesOf(*node.inputs[0], catalog);
     case NodeKind::kSink:
     case NodeKind::kValues:

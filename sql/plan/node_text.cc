@@ -3,6 +3,7 @@
 #include <set>
 
 #include "engine/base/quantity.h"
+#include "sql/plan/aggregate_functions.h"
 #include "sql/plan/nodes.h"
 #include "sql/plan/order_text.h"
 
@@ -13,6 +14,12 @@ std::string CallText(const AggregateCall& call, const Schema& input) {
   std::string text = FunctionName(call) + "(";
   if (call.distinct) text += "DISTINCT ";
   text += call.argument < 0 ? "*" : input[static_cast<size_t>(call.argument)].name;
+  if (call.function == AggregateFunction::kStringAgg) text += ", '" + call.separator + "'";
+  for (size_t i = 0; i < call.order.size(); ++i) {
+    text += (i == 0 ? " ORDER BY " : ", ") + input[static_cast<size_t>(call.order[i].column)].name;
+    if (call.order[i].descending) text += " DESC";
+    if (call.order[i].nulls_first != call.order[i].descending) text += call.order[i].nulls_first ? " NULLS FIRST" : " NULLS LAST";
+  }
   text += ")";
   if (call.filter >= 0) text += " FILTER (WHERE " + input[static_cast<size_t>(call.filter)].name + ")";
   return text;
@@ -189,22 +196,36 @@ const char* JoinName(JoinType type) {
   return "";
 }
 
-std::string FunctionName(const AggregateCall& call) {
-  switch (call.function) {
-    case AggregateFunction::kCountStar:
-    case AggregateFunction::kCount:
-      return "count";
-    case AggregateFunction::kSum:
-      return "sum";
-    case AggregateFunction::kMin:
-      return "min";
-    case AggregateFunction::kMax:
-      return "max";
-    case AggregateFunction::kAvg:
-      return "avg";
+std::string FunctionName(const AggregateCall& call) { return AggregateName(call.function); }
+
+namespace {
+
+std::string AggregateStateText(const PlanNode& node) {
+  using F = AggregateFunction;
+  if (node.windows) return "accumulators per group of the windows that are open";
+  if (node.calls.empty()) return node.input_retracts ? "a count per distinct row" : "every distinct row";
+  std::set<std::string> more;
+  for (const AggregateCall& call : node.calls) {
+    const bool extreme = call.function == F::kMin || call.function == F::kMax;
+    const bool end = call.function == F::kFirstValue || call.function == F::kLastValue;
+    const bool build = call.function == F::kBitmapBuild || call.function == F::kBitmapBuildCardinality ||
+                       call.function == F::kBitmapCountDistinct;
+    if (TakesOrder(call.function) || (end && node.input_retracts)) {
+      more.insert("every value in its order");
+    } else if (call.distinct || ((extreme || build) && node.input_retracts)) {
+      more.insert("every distinct value with its count");
+    } else if (call.function == F::kApproxCountDistinct) {
+      more.insert("a sketch per group");
+    } else if (call.function >= F::kBitmapBuild) {
+      more.insert("a bitmap per group");
+    }
   }
-  return "";
+  std::string text = "accumulators per group";
+  for (const std::string& values : more) text += ", and " + values;
+  return text;
 }
+
+}  // namespace
 
 std::string StateOf(const PlanNode& node) {
   switch (node.kind) {
@@ -217,20 +238,11 @@ std::string StateOf(const PlanNode& node) {
       return "the last row of every key";
     case NodeKind::kKeyOrder:
       return "rows of the running epoch, nothing in checkpoints";
-    case NodeKind::kAggregate: {
-      if (node.windows) return std::string("accumulators per group of the windows that are open");
-      if (node.calls.empty()) return node.input_retracts ? "a count per distinct row" : "every distinct row";
-      std::string state = "accumulators per group";
-      bool values = false;
-      for (const AggregateCall& call : node.calls) {
-        const bool extreme = call.function == AggregateFunction::kMin || call.function == AggregateFunction::kMax;
-        values = values || call.distinct || (extreme && node.input_retracts);
-      }
-      return values ? state + ", and every distinct value with its count" : state;
-    }
     case NodeKind::kRank:
     case NodeKind::kOver:
       return OrderedStateText(node);
+    case NodeKind::kAggregate:
+      return AggregateStateText(node);
     default:
       return {};
   }

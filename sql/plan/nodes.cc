@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sql/plan/aggregate_functions.h"
+
 namespace weir {
 namespace {
 
@@ -52,8 +54,7 @@ std::vector<Field> AggregateFields(const PlanNode& node) {
     AppendWindowFields(input[static_cast<size_t>(node.windows->time)].type, fields);
   }
   for (const AggregateCall& call : node.calls) {
-    const bool counts = call.function == AggregateFunction::kCount || call.function == AggregateFunction::kCountStar;
-    fields.push_back({call.name, call.type, !counts});
+    fields.push_back({call.name, call.type, !CountsNothingAsZero(call.function)});
   }
   return fields;
 }

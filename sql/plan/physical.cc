@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sql/plan/aggregate_functions.h"
 #include "sql/plan/nodes.h"
 #include "sql/plan/physical_planner.h"
 #include "sql/plan/rules.h"
@@ -143,6 +144,9 @@ Placement PhysicalPlanner::PlanAggregate(PlanPtr& node) {
   }
   Exchange(node->inputs[0], input, node->group_columns);
   node->input_retracts = node->inputs[0]->changelog != ChangelogMode::kAppend;
+  for (const AggregateCall& call : node->calls) {
+    if (node->input_retracts && error_.empty()) error_ = WhyNotRetractable(call.function);
+  }
   if (node->windows && !node->windows->assigned) {
     // The end of the windows has moved with its column.
     const int end = written[static_cast<size_t>(node->windows->end_group)];

@@ -20,7 +20,49 @@ namespace weir {
 enum class JoinType { kInner, kLeft, kRight, kFull, kSemi, kAnti };
 enum class JoinStrategy { kRegular, kDelta };
 
-enum class AggregateFunction { kCountStar, kCount, kSum, kMin, kMax, kAvg };
+// Their names and types: aggregate_functions.h.
+enum class AggregateFunction {
+  kCountStar,
+  kCount,
+  kSum,
+  kMin,
+  kMax,
+  kAvg,
+  kStddevSamp,
+  kStddevPop,
+  kVarSamp,
+  kVarPop,
+  kBoolAnd,
+  kBoolOr,
+  kBitAnd,
+  kBitOr,
+  kBitXor,
+  kFirstValue,  // in the order of arrival, NULLs skipped
+  kLastValue,
+  kStringAgg,
+  kArrayAgg,
+  kApproxCountDistinct,
+  // Of integers.  "cardinality" is NULL without a value, the count is 0.
+  kBitmapBuild,
+  kBitmapBuildCardinality,
+  kBitmapCountDistinct,
+  // Of bitmaps.
+  kBitmapAnd,
+  kBitmapAndCardinality,
+  kBitmapOr,
+  kBitmapOrCardinality,
+  kBitmapXor,
+  kBitmapXorCardinality,
+};
+
+// One column of ORDER BY inside an aggregate call.
+struct AggregateOrder {
+  int column = -1;  // of the input
+  bool descending = false;
+  bool nulls_first = false;
+
+  bool operator==(const AggregateOrder&) const = default;
+};
 
 struct AggregateCall {
   AggregateFunction function = AggregateFunction::kCountStar;
@@ -29,6 +71,8 @@ struct AggregateCall {
   int filter = -1;    // input column of type boolean; -1 for none
   DataType type;      // of the result
   std::string name;   // of the result column
+  std::vector<AggregateOrder> order = {};  // kStringAgg, kArrayAgg; none: the order of arrival
+  std::string separator = {};              // kStringAgg
 };
 
 enum class UnnestFunction {

@@ -173,6 +173,7 @@ class Pruner {
     for (const AggregateCall& call : kept) {
       if (call.argument >= 0) below.insert(call.argument);
       if (call.filter >= 0) below.insert(call.filter);
+      for (const AggregateOrder& order : call.order) below.insert(order.column);
     }
     if (assigned) below.insert(node.windows->time);
     if (assigned && node.windows->condition >= 0) below.insert(node.windows->condition);
@@ -185,6 +186,7 @@ class Pruner {
     for (AggregateCall& call : kept) {
       if (call.argument >= 0) call.argument = input[static_cast<size_t>(call.argument)];
       if (call.filter >= 0) call.filter = input[static_cast<size_t>(call.filter)];
+      for (AggregateOrder& order : call.order) order.column = input[static_cast<size_t>(order.column)];
     }
     node.calls = std::move(kept);
     RefreshSchema(node);

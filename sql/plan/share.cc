@@ -32,6 +32,7 @@ void AppendOrder(const PlanNode& node, std::string& out) {
     const RankBounds& rank = node.rank;
     out += std::to_string(static_cast<int>(rank.function)) + "," + std::to_string(rank.from) + "," +
            std::to_string(rank.to) + (rank.output ? "n" : "-") + (rank.latest_first ? "l" : "f");
+    out += std::to_string(rank.window_end) + "," + std::to_string(rank.lateness);
   }
   for (const OverCall& call : node.over) {
     const Frame& frame = call.frame;
@@ -80,6 +81,8 @@ std::string Fingerprint(const PlanNode& node) {
   for (const AggregateCall& call : node.calls) {
     text += "|" + std::to_string(static_cast<int>(call.function)) + (call.distinct ? "d" : "a") + call.type.ToString();
     Append({call.argument, call.filter}, text);
+    for (const AggregateOrder& order : call.order) Append({order.column, order.descending, order.nulls_first}, text);
+    text += std::to_string(call.separator.size()) + ":" + call.separator;
   }
   AppendOrder(node, text);
   for (const Field& field : node.schema->fields()) text += "|" + std::to_string(field.name.size()) + ":" + field.name;

@@ -72,8 +72,23 @@ INSTANTIATE_TEST_SUITE_P(
                       Wrong{"SELECT count(sum(v)) FROM t", "1:30: aggregates cannot be nested"},
                       Wrong{"SELECT id FROM t WHERE count(*) > 1",
                             "1:40: aggregates are not allowed in WHERE; use HAVING"},
-                      Wrong{"SELECT string_agg(k, ',') FROM t", "1:24: aggregate string_agg is not supported yet"},
-                      Wrong{"SELECT lower(DISTINCT k) FROM t", "1:24: *, DISTINCT and FILTER belong to aggregates"}));
+                      Wrong{"SELECT corr(v, id) FROM t", "1:24: aggregate corr is not supported; there are count, sum"},
+                      Wrong{"SELECT string_agg(k) FROM t", "1:24: string_agg takes a text and a separator"},
+                      Wrong{"SELECT string_agg(id, ',') FROM t", "1:24: function string_agg(bigint) does not exist"},
+                      Wrong{"SELECT string_agg(k, k) FROM t", "1:38: the separator of string_agg must be a text"},
+                      Wrong{"SELECT string_agg(DISTINCT k, ',' ORDER BY id) FROM t",
+                            "1:56: in an aggregate with DISTINCT, ORDER BY must be by its argument"},
+                      Wrong{"SELECT first_value(k ORDER BY id) FROM t",
+                            "1:43: first_value takes the values in the order of arrival"},
+                      Wrong{"SELECT last_value(DISTINCT k) FROM t", "1:24: DISTINCT has no meaning in last_value"},
+                      Wrong{"SELECT bool_and(v) FROM t", "1:24: function bool_and(bigint) does not exist"},
+                      Wrong{"SELECT stddev(k) FROM t", "1:24: function stddev(string) does not exist"},
+                      Wrong{"SELECT bitmap_build_agg(k) FROM t", "1:24: function bitmap_build_agg(string) does not"},
+                      Wrong{"SELECT grouping(k) FROM t", "1:33: the arguments of GROUPING must be expressions of GROUP"},
+                      Wrong{"SELECT grouping(v) FROM t GROUP BY ROLLUP (k)", "1:33: the arguments of GROUPING must be"},
+                      Wrong{"SELECT v FROM t GROUP BY ROLLUP (k)", "1:24: column t.v must be in GROUP BY"},
+                      Wrong{"SELECT lower(DISTINCT k) FROM t",
+                            "1:24: *, DISTINCT, ORDER BY and FILTER belong to aggregates"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Subqueries, WrongSelectTest,

@@ -31,6 +31,7 @@ find_library(PG_QUERY pg_query REQUIRED)
 find_library(DATE_TZ date-tz REQUIRED)
 find_library(XXHASH xxhash REQUIRED)
 find_library(ROCKSDB rocksdb REQUIRED)
+find_library(ROARING roaring REQUIRED)
 
 add_compile_options(-Wall -Wextra -Wconversion -Wno-sign-conversion -Werror)
 if(NOT MSVC)
