@@ -206,8 +206,11 @@ void TableSet::AddUsage(int64_t bytes) {
   }
 }
 
-// Rows that are used again and again do not grow, and ask for nothing.
+// Rows that are used again and again do not grow, and ask for nothing.  State without a log is folded at each checkpoint,
+// and those that come when memory is full are soon enough.
 void TableSet::NoteGrowth(int64_t now) {
+  const bool folds = std::any_of(tables_.begin(), tables_.end(), [](const auto& table) { return table->logged(); });
+  if (!folds) return;
   int64_t from = grown_from_.load(std::memory_order_relaxed);
   const bool grown = now > bound_ / 2 && now - from > bound_ / kGrowthShare;
   if (now >= from && !grown) return;
