@@ -45,6 +45,7 @@ class OrderedRows {
     uint64_t hash = 0;
     uint32_t touched = 0;  // the owner's, in the running batch: place + 1
     bool full = false;     // the owner's
+    bool noted = false;    // the owner's
   };
 
   explicit OrderedRows(const OrderedRowsOptions& options);

@@ -10,7 +10,10 @@
 namespace weir {
 namespace {
 
-constexpr size_t kSweepSlots = 16 << 10;  // index slots that are looked at between two batches
+constexpr size_t kSweepSlots = 2 << 10;         // index slots that are looked at in one go
+constexpr size_t kBatchSweeps = 8;              // between two batches, at most
+constexpr size_t kBarrierSweeps = 128;
+constexpr int64_t kLeastRelief = 64 << 10;      // bytes that are freed between two batches, if there are
 constexpr size_t kGroupsPerPart = 512;    // groups of one job on the I/O pool, at least
 constexpr size_t kMaxParts = 4;
 
@@ -314,34 +317,50 @@ void RowGroups::FreeRows(RowGroup& group) {
   }
 }
 
+// Looks at some groups; those that were used lately lose the mark, those without a mark go.
+void RowGroups::Sweep(Epoch folded) {
+  index_->Sweep(sweep_position_, kSweepSlots, [&](Ref ref) {
+    Record* record = state_->At(ref);
+    RowGroup& group = Group(ref);
+    if (group.written > folded) return false;
+    if ((record->flags & kRecent) != 0) {
+      record->flags &= static_cast<uint8_t>(~kRecent);
+      return false;
+    }
+    NoteLeft(index_->KeyOf(*record));
+    FreeRows(group);
+    state_->Free(ref);
+    return true;
+  });
+  ReportUsage();
+}
+
+// A batch frees twice what it has brought, and a barrier a part of the bound: the flow never waits long for it.  Where
+// that has not helped, the barrier looks at everything.
 void RowGroups::Relieve(bool barrier) {
   TableSet& set = sides_.front().table->set();
+  const int64_t before = reported_;
   ReportUsage();
+  const int64_t enough = barrier ? set.barrier_relief() : kLeastRelief + 2 * std::max<int64_t>(0, reported_ - before);
   for (size_t side = 0; side < sides_.size(); ++side) {
     sides_[side].table->Count(rows_[side] - counted_rows_[side], lookups_[side], std::max<int64_t>(0, lookups_[side] - misses_[side]));
     counted_rows_[side] = rows_[side];
     lookups_[side] = misses_[side] = 0;
   }
-  if (!set.wants_eviction() || (set.full() && !barrier)) return;
+  if (!set.wants_eviction()) return;
   const Epoch folded = Folded();
   if (folded == 0) return;
-  // Twice around at a barrier: the first look takes the mark of a recent use away, the second the group.
-  const size_t rounds = barrier ? 1 + 2 * (2 * index_->size() + kKeyGroups) / kSweepSlots : 1;
-  for (size_t i = 0; i < rounds && set.above_target(); ++i) {
-    index_->Sweep(sweep_position_, kSweepSlots, [&](Ref ref) {
-      Record* record = state_->At(ref);
-      RowGroup& group = Group(ref);
-      if (group.written > folded) return false;
-      if ((record->flags & kRecent) != 0) {
-        record->flags &= static_cast<uint8_t>(~kRecent);
-        return false;
-      }
-      NoteLeft(index_->KeyOf(*record));
-      FreeRows(group);
-      state_->Free(ref);
-      return true;
-    });
-    ReportUsage();
+  // Twice around is enough until more has been folded: the first look takes a mark away, the second the group.
+  if (barrier || folded != swept_for_) {
+    swept_for_ = folded;
+    sweeps_left_ = 1 + 2 * (2 * index_->size() + kKeyGroups) / kSweepSlots;
+  }
+  size_t sweeps = !barrier ? kBatchSweeps : set.pressing() ? sweeps_left_ : kBarrierSweeps;
+  const int64_t until = set.pressing() ? 0 : reported_ - enough;
+  while (sweeps > 0 && sweeps_left_ > 0 && reported_ > until && set.above_target()) {
+    --sweeps;
+    --sweeps_left_;
+    Sweep(folded);
   }
 }
 

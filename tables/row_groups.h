@@ -97,6 +97,7 @@ class RowGroups {
   void StartLoad();
   Status FinishLoad();
   void FreeRows(RowGroup& group);
+  void Sweep(Epoch folded);
   void ReportUsage();
   Epoch Folded() const;
 
@@ -119,6 +120,8 @@ class RowGroups {
   std::shared_ptr<Load> load_;
   std::vector<Ref> uncounted_;
   uint64_t sweep_position_ = 0;
+  Epoch swept_for_ = 0;     // what was folded then
+  size_t sweeps_left_ = 0;  // until all groups have been looked at twice
   int64_t reported_ = 0;
   int64_t rows_[2] = {0, 0};        // since the start
   int64_t counted_rows_[2] = {0, 0};

@@ -12,6 +12,9 @@ namespace weir {
 namespace {
 
 constexpr int64_t kCacheShare = 8;          // the block cache is this part of the memory
+constexpr int64_t kGrowthShare = 8;         // of the bound: growth of memory that asks for a checkpoint
+constexpr int kCalmRounds = 3;              // until owners are pressed
+constexpr int kRoomTenths = 7;              // of the bound: below it the sources go on
 constexpr int64_t kFilterShare = 16;        // all filters of overlays are at most this part of it
 constexpr int kMaxRounds = 12;              // checkpoints in a row that may find memory full
 constexpr int kManyLevel0Files = 12;        // a fold waits while the base has more
@@ -22,7 +25,7 @@ constexpr int64_t kFoldShare = 2;           // memory in use from which folds st
 TableSet::TableSet(TableSetOptions options) : options_(options) {
   const int64_t cache = options_.memory / kCacheShare;
   bound_ = options_.memory - cache;
-  evict_above_ = bound_ / 10 * 7;
+  evict_above_ = bound_ / 10 * 6;
   evict_target_ = bound_ / 10 * 5;
   block_cache_ = MakeBlockCache(cache);
 }
@@ -67,15 +70,19 @@ Status TableSet::OnComplete(const Manifest& manifest, Epoch oldest) {
       StartFold(oldest);
       return {};
     }
-    if (folding_ || !full()) return {};
+    if (folding_) return {};
   }
-  return CheckProgress();
+  if (full()) return CheckProgress();
+  if (one_more_.exchange(false)) hooks_.checkpoint();
+  return {};
 }
 
 // Nothing can be folded yet: the next checkpoint makes the oldest kept one younger, and lets clean rows go.
 Status TableSet::CheckProgress() {
-  if (!full() || TakeRoom(6)) return {};
-  if (++rounds_ > kMaxRounds) {
+  if (!full() || TakeRoom(kRoomTenths)) return {};
+  ++rounds_;
+  if (rounds_ > kCalmRounds) pressing_ = true;
+  if (rounds_ > kMaxRounds) {
     if (TakeRoom(8)) return {};  // no more can leave memory, but the rows are within the bound
     const auto largest = std::max_element(tables_.begin(), tables_.end(), [](const auto& a, const auto& b) {
       return a->Figures().rows < b->Figures().rows;
@@ -194,8 +201,19 @@ void TableSet::AddUsage(int64_t bytes) {
   if (now > bound_ / 10 * 8) {
     if (!full_.exchange(true)) hooks_.checkpoint();
   } else {
-    TakeRoom(6);
+    NoteGrowth(now);
+    TakeRoom(kRoomTenths);
   }
+}
+
+// Rows that are used again and again do not grow, and ask for nothing.
+void TableSet::NoteGrowth(int64_t now) {
+  int64_t from = grown_from_.load(std::memory_order_relaxed);
+  const bool grown = now > bound_ / 2 && now - from > bound_ / kGrowthShare;
+  if (now >= from && !grown) return;
+  if (!grown_from_.compare_exchange_strong(from, now, std::memory_order_relaxed) || !grown) return;
+  one_more_ = true;
+  hooks_.checkpoint();
 }
 
 // Also asked when a checkpoint is complete: of two reports at the same time, the one that finds memory full may be the
@@ -206,6 +224,7 @@ bool TableSet::TakeRoom(int tenths) {
   {
     const std::lock_guard lock(mutex_);
     rounds_ = 0;
+    pressing_ = false;
     if (closed_) return true;
   }
   hooks_.room();

@@ -1,9 +1,10 @@
 // All tables of a job: opened before its operators, folded behind its checkpoints, kept within a bound of memory.
 //
-// Memory: owners of overlays report what they hold.  Above 80 % of the bound the sources rest and checkpoints follow one
-// another, since only what the oldest kept checkpoint holds may be folded, and only what is folded may leave memory;
-// below 60 % the sources go on.  When a few checkpoints in a row have not helped, the job fails and names the largest
-// table.  Owners drop clean rows when asked (wants_eviction), between batches and at barriers.
+// Memory: owners of overlays report what they hold.  Only what the oldest kept checkpoint holds may be folded, and only
+// what is folded may leave memory.  So above half of the bound checkpoints are asked for as memory grows, an eighth of
+// the bound each, and folds follow them; above 60 % owners drop clean rows, a little between two batches and more at a
+// barrier, until half is used.  Above 80 % the sources rest and checkpoints follow one another; below 70 % the sources go
+// on.  When a few checkpoints in a row have not helped, the job fails and names the largest table.
 #pragma once
 
 #include <condition_variable>
@@ -44,6 +45,10 @@ class TableSet final : public Store {
   // What an owner holds in memory has changed by so many bytes.
   void AddUsage(int64_t bytes);
   bool wants_eviction() const { return full() || usage_.load(std::memory_order_relaxed) > evict_above_; }
+  // Checkpoints in a row have not helped: everything that can go has to.
+  bool pressing() const { return pressing_.load(std::memory_order_relaxed); }
+  // Bytes that an owner frees at a barrier.
+  int64_t barrier_relief() const { return bound_ / 16; }
   bool above_target() const { return usage_.load(std::memory_order_relaxed) > evict_target_; }
   // Runs a read of a base, or what writes beside it, on the I/O pool; Close waits for it.
   void PostRead(std::function<void()> read);
@@ -60,6 +65,7 @@ class TableSet final : public Store {
   void StartFold(Epoch epoch);
   void RunFold(Epoch epoch, TablePositions to);
   Status CheckProgress();
+  void NoteGrowth(int64_t now);
   // Whether less than so many tenths of the bound are used; then the sources go on if they rested.
   bool TakeRoom(int tenths);
 
@@ -75,6 +81,11 @@ class TableSet final : public Store {
 
   std::atomic<int64_t> usage_{0};
   std::atomic<bool> full_{false};
+  std::atomic<bool> pressing_{false};
+  // The least use since a checkpoint was asked for because memory grew.
+  std::atomic<int64_t> grown_from_{0};
+  // Of two checkpoints the first brings what is to be folded, the second makes it the oldest kept one.
+  std::atomic<bool> one_more_{false};
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

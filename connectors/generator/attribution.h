@@ -1,40 +1,21 @@
-// The laws of orders and visits: row i as a function of seed and i.
-//
-// The random numbers are splitmix64's (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014), whose
-// state advances by a constant, so that draw k is computed without the draws before it.  Immutable, any thread.
+// The laws of orders, visits and behaviour: row i as a function of seed and i.  Immutable, any thread.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <string_view>
 
+#include "connectors/generator/draws.h"
 #include "connectors/generator/options.h"
 
 namespace weir {
 
-inline constexpr int64_t kGeneratorStartMs = 1767225600000;  // 2026-01-01T00:00:00Z
 inline constexpr int64_t kDayMs = 86'400'000;
-
-class RandomDraws {
- public:
-  explicit RandomDraws(uint64_t state) : state_(state) {}
-  // Draw k (from 0), uniform in [0, bound).
-  uint64_t Below(uint64_t k, uint64_t bound) const {
-    uint64_t z = state_ + (k + 1) * 0x9e3779b97f4a7c15ULL;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    z ^= z >> 31;
-    return static_cast<uint64_t>((static_cast<unsigned __int128>(z) * bound) >> 64);
-  }
-
- private:
-  uint64_t state_;
-};
 
 inline constexpr std::array<std::string_view, 8> kChannels = {"search",    "email",   "social", "direct",
                                                               "affiliate", "display", "video",  "referral"};
 
-// What both kinds have in common: the time of a row and the user.
+// What the kinds have in common: the time of a row and the user.
 class AttributionLaw {
  public:
   AttributionLaw(const GeneratorOptions& options, uint64_t stream)

@@ -10,7 +10,7 @@
 
 namespace weir {
 
-// Immutable; one a source task.
+// For kinds whose rows do not depend on one another (nexmark has a source of its own).  Immutable; one a source task.
 class GeneratedColumns {
  public:
   virtual ~GeneratedColumns() = default;
@@ -18,7 +18,11 @@ class GeneratedColumns {
   virtual ColumnPtr Make(int column, std::span<const int64_t> rows) const = 0;
 };
 
-// The error says what is wrong with the options: an unknown kind, no rows, a negative number.
+// The columns that the source produces.  REQUIRES: a known kind
+Result<SchemaPtr> ReadSchema(const GeneratorOptions& options);
+Status CheckGeneratorOptions(const GeneratorOptions& options);
+Result<std::unique_ptr<GeneratedColumns>> MakeBehaviourColumns(const GeneratorOptions& options);
+// The error says what is wrong with the options: an unknown kind, a negative number.
 Result<std::unique_ptr<GeneratedColumns>> MakeGeneratedColumns(const GeneratorOptions& options);
 
 }  // namespace weir

@@ -1,9 +1,9 @@
 // The generator connector: deterministic rows by seed, and the files that `weir generate` writes.
 //
-// Row i of a kind depends on seed, i and the options alone, so any number of partitions and any restart give the same
-// rows.  Kinds: orders {order_id bigint, user_id bigint, amount decimal(12,2), ts timestamp(3), ds string} and visits
-// {visit_id bigint, user_id bigint, channel string, page string, ts timestamp(3), ds string}: users uniform in
-// [0, users), rows spread evenly over `days` days in the order of time, ids from 1, ds = yyyy-MM-dd of ts.
+// The rows of a kind depend on the seed and the options alone.  orders, visits and behaviour are spread evenly over
+// `days` days from 2026-01-01 on (attribution.h, behaviour.h); nexmark.person, nexmark.auction and nexmark.bid are the
+// streams of the benchmark (nexmark_law.h): `rows` and `rate` count the events of all three, of which a stream has its
+// share, and `users` and `days` mean nothing.  schema.cc has the columns of every kind.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace weir {
 
 struct GeneratorOptions {
   std::string name;
-  std::string kind;  // orders | visits | behaviour | nexmark
+  std::string kind;  // orders | visits | behaviour | nexmark.person | nexmark.auction | nexmark.bid
   int64_t rows = 1'000'000;
   std::optional<int64_t> rate;  // rows a second over all partitions; empty = flat out
   uint64_t seed = 1;
@@ -30,8 +30,8 @@ struct GeneratorOptions {
 // The columns of a kind; empty for an unknown kind.
 std::optional<Schema> GeneratorSchema(const std::string& kind);
 Result<std::unique_ptr<Source>> MakeGeneratorSource(const GeneratorOptions& options);
-// Writes DIR/<kind>.jsonl (for nexmark person.jsonl, auction.jsonl and bid.jsonl) in the bytes of the public benchmark's
-// generator: amounts with two decimals, ts as epoch ms.
+// Writes DIR/<kind>.jsonl (for nexmark person.jsonl, auction.jsonl and bid.jsonl) in the bytes of the public
+// benchmark's generator: amounts with two decimals, ts as epoch ms; Nexmark's names and times as they are there.
 Status GenerateFiles(const GeneratorOptions& options, const std::string& folder);
 
 }  // namespace weir

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "connectors/generator/columns.h"
+#include "connectors/generator/nexmark_source.h"
 
 namespace weir {
 namespace {
@@ -128,17 +129,10 @@ std::vector<std::string> GeneratorSource::Partitions() const {
 }  // namespace
 
 Result<std::unique_ptr<Source>> MakeGeneratorSource(const GeneratorOptions& options) {
+  if (options.kind.starts_with("nexmark.")) return MakeNexmarkSource(options);
   WEIR_ASSIGN(auto columns, MakeGeneratedColumns(options));
-  const Schema all = *GeneratorSchema(options.kind);
-  std::vector<Field> fields;
-  for (const int column : options.read) {
-    if (column < 0 || static_cast<size_t>(column) >= all.size()) {
-      return ConfigError("there is no column " + std::to_string(column), options.name);
-    }
-    fields.push_back(all[static_cast<size_t>(column)]);
-  }
-  return std::make_unique<GeneratorSource>(options, std::move(columns),
-                                           std::make_shared<const Schema>(std::move(fields)));
+  WEIR_ASSIGN(SchemaPtr schema, ReadSchema(options));
+  return std::make_unique<GeneratorSource>(options, std::move(columns), std::move(schema));
 }
 
 }  // namespace weir

@@ -11,14 +11,15 @@
 #include <algorithm>
 
 #include "connectors/kafka/client.h"
+#include "connectors/kafka/line_sink.h"
 #include "connectors/kafka/options.h"
 
 namespace weir {
 namespace {
 
 // An idempotent producer has at most five requests in flight, and librdkafka 2.0 polls without a pause while a message
-// that is due has to wait for one of them.  So what is in flight fits about five requests of batch.size, and the linger is
-// long enough that partitions do not send many small ones.
+// that is due has to wait for one of them.  So what is in flight fits about five requests of batch.size, and the linger
+// is long enough that partitions do not send many small ones.
 constexpr int64_t kMaxMessagesInFlight = 500'000;
 constexpr int64_t kMaxBytesInFlight = int64_t{5} << 20;
 constexpr int kFlushPollMs = 20;
@@ -93,6 +94,7 @@ void OnDelivery(rd_kafka_t*, const rd_kafka_message_t* message, void*) {
 
 class KafkaSink final : public Operator {
  public:
+  // Without an encoder the rows are lines.
   KafkaSink(KafkaSinkOptions options, std::unique_ptr<Encoder> encoder)
       : options_(std::move(options)), encoder_(std::move(encoder)) {
     if (options_.key.empty()) {
@@ -116,6 +118,8 @@ class KafkaSink final : public Operator {
   // Sorts the rows into messages by partition.
   void MakeMessages(const Batch& batch);
   bool IsTombstone(const Batch& batch, size_t row, bool& skipped) const;
+  // The same for rows that are lines: the partitions take turns.
+  void MakeLineMessages(const Batch& batch);
   Status Send();
   std::string_view Key(size_t row) const {
     const size_t from = row == 0 ? 0 : key_ends_[row - 1];
@@ -131,6 +135,7 @@ class KafkaSink final : public Operator {
   std::string values_, keys_;
   std::vector<size_t> value_ends_, key_ends_;
   std::vector<std::vector<rd_kafka_message_t>> messages_;  // by partition
+  size_t next_partition_ = 0;                              // of lines
 };
 
 Status KafkaSink::Open(const OperatorContext& context) {
@@ -171,6 +176,11 @@ Result<Progress> KafkaSink::Process(int, const Batch& batch, Output&) {
     return Progress::kBlocked;
   }
   blocked_.store(false);
+  if (!encoder_) {
+    MakeLineMessages(batch);
+    WEIR_TRY(Send());
+    return Progress::kDone;
+  }
   values_.clear();
   value_ends_.clear();
   keys_.clear();
@@ -210,6 +220,19 @@ void KafkaSink::MakeMessages(const Batch& batch) {
       message._private = sends_.get();
     }
     from = to;
+  }
+}
+
+void KafkaSink::MakeLineMessages(const Batch& batch) {
+  for (auto& messages : messages_) messages.clear();
+  const Column& lines = batch.column(0);
+  for (size_t row = 0; row < batch.rows(); ++row) {
+    const std::string_view line = lines.text(row);
+    rd_kafka_message_t& message = messages_[next_partition_].emplace_back();
+    message.payload = const_cast<char*>(line.data());  // copied by the producer
+    message.len = line.size();
+    message._private = sends_.get();
+    next_partition_ = (next_partition_ + 1) % messages_.size();
   }
 }
 
@@ -280,6 +303,11 @@ Result<std::unique_ptr<Operator>> MakeKafkaSink(const KafkaSinkOptions& options)
   }
   WEIR_ASSIGN(auto encoder, MakeEncoder(options.format, options.schema));
   return std::make_unique<KafkaSink>(options, std::move(encoder));
+}
+
+Result<std::unique_ptr<Operator>> MakeKafkaLineSink(const KafkaSinkOptions& options) {
+  WEIR_CHECK(options.schema->size() == 1 && (*options.schema)[0].type.kind == TypeKind::kString);
+  return std::make_unique<KafkaSink>(options, nullptr);
 }
 
 }  // namespace weir

@@ -5,59 +5,95 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "connectors/generator/options.h"
-#include "connectors/kafka/options.h"
+#include "connectors/generator/lines.h"
+#include "connectors/kafka/line_sink.h"
 #include "engine/base/quantity.h"
 #include "engine/runtime/job.h"
 #include "jobs/cli/exit_codes.h"
 #include "jobs/cli/verbs.h"
+#include "jobs/wire/connectors.h"
 
 namespace weir {
 namespace {
 
+using Makers = std::pair<SourceFactory, OperatorFactory>;
+
 // A job of one stage without a state dir: generator in, Kafka out.
-Result<JobGraph> GeneratorToKafka(const GeneratorOptions& generator, const GenerateVerb& verb) {
-  const auto schema = GeneratorSchema(generator.kind);
-  if (!schema || schema->size() == 0) {
-    return ConfigError(fmt::format("kind {} is not one table; generate it with --out", generator.kind));
-  }
-  GeneratorOptions source_options = generator;
-  for (size_t i = 0; i < schema->size(); ++i) source_options.read.push_back(static_cast<int>(i));
-  KafkaSinkOptions sink_options;
-  sink_options.name = generator.kind;
-  sink_options.brokers = verb.brokers;
-  sink_options.topic = verb.topic.empty() ? generator.kind : verb.topic;
-  const auto timeout = ParseDuration(verb.connect_timeout);
-  if (!timeout) {
-    return ConfigError(fmt::format("--connect-timeout: '{}' is not a duration; write 500ms or 10s", verb.connect_timeout));
-  }
-  sink_options.connect_timeout = *timeout;
-  sink_options.schema = std::make_shared<Schema>(*schema);
-  if (const auto user = schema->Find("user_id")) sink_options.key = {static_cast<int>(*user)};
+JobGraph GeneratorToKafka(const std::string& topic, const Makers& makers) {
   StageSpec stage;
   stage.name = "generate";
   SourceSpec source;
-  source.name = generator.kind;
-  source.make = [source_options](int, int) { return MakeGeneratorSource(source_options); };
+  source.name = topic;
+  source.make = makers.first;
   stage.source = std::move(source);
   OperatorSpec sink;
   sink.id = "sink";
   sink.kind = "sink";
-  sink.name = generator.kind;
-  sink.make = [sink_options](int, int) { return MakeKafkaSink(sink_options); };
+  sink.name = topic;
+  sink.make = makers.second;
   stage.chain.push_back(std::move(sink));
   JobGraph graph;
   graph.stages.push_back(std::move(stage));
   return graph;
 }
 
-Status ToKafka(const GeneratorOptions& generator, const GenerateVerb& verb) {
-  WEIR_ASSIGN(JobGraph graph, GeneratorToKafka(generator, verb));
+// Rows in the sink's own JSON, with the user as their key.
+Result<Makers> RowsToKafka(GeneratorOptions generator, KafkaSinkOptions sink) {
+  const auto schema = GeneratorSchema(generator.kind);
+  if (!schema) {
+    return ConfigError(
+        fmt::format("there is no kind '{}'; there are orders, visits, behaviour and nexmark", generator.kind));
+  }
+  for (size_t i = 0; i < schema->size(); ++i) generator.read.push_back(static_cast<int>(i));
+  sink.schema = std::make_shared<Schema>(*schema);
+  if (const auto user = schema->Find("user_id")) sink.key = {static_cast<int>(*user)};
+  return Makers{[generator](int, int) { return MakeGeneratorSource(generator); },
+                [sink](int, int) { return MakeKafkaSink(sink); }};
+}
+
+// A stream of nexmark in the benchmark's own lines, without keys.
+Makers LinesToKafka(const GeneratorOptions& generator, KafkaSinkOptions sink) {
+  sink.schema = std::make_shared<Schema>(Schema({{"line", StringType(), false}}));
+  return {[generator](int, int) { return MakeLineSource(generator); },
+          [sink](int, int) { return MakeKafkaLineSink(sink); }};
+}
+
+Status Send(const GeneratorOptions& generator, const KafkaSinkOptions& sink) {
+  Makers makers;
+  if (generator.kind.starts_with("nexmark.")) {
+    makers = LinesToKafka(generator, sink);
+  } else {
+    WEIR_ASSIGN(makers, RowsToKafka(generator, sink));
+  }
   JobOptions options;
   options.name = "generate";
-  WEIR_ASSIGN(std::unique_ptr<Job> job, Job::Create(std::move(graph), options));
+  WEIR_ASSIGN(std::unique_ptr<Job> job, Job::Create(GeneratorToKafka(sink.topic, makers), options));
   WEIR_TRY(job->Start());
   WEIR_TRY(job->Wait());
+  return {};
+}
+
+Status ToKafka(const GeneratorOptions& generator, const GenerateVerb& verb) {
+  KafkaSinkOptions sink;
+  sink.brokers = verb.brokers;
+  const auto timeout = ParseDuration(verb.connect_timeout);
+  if (!timeout) {
+    return ConfigError(
+        fmt::format("--connect-timeout: '{}' is not a duration; write 500ms or 10s", verb.connect_timeout));
+  }
+  sink.connect_timeout = *timeout;
+  const bool streams = generator.kind == "nexmark";
+  if (streams && !verb.topic.empty()) {
+    return ConfigError("--topic: nexmark fills three topics, person, auction and bid");
+  }
+  for (const std::string& stream :
+       streams ? std::vector<std::string>{"person", "auction", "bid"} : std::vector<std::string>{generator.kind}) {
+    GeneratorOptions one = generator;
+    if (streams) one.kind = "nexmark." + stream;
+    sink.topic = verb.topic.empty() ? stream : verb.topic;
+    sink.name = sink.topic;
+    WEIR_TRY(Send(one, sink));
+  }
   return {};
 }
 

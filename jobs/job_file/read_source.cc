@@ -69,18 +69,47 @@ void ReadKafka(MapReader& reader, SourceDeclaration& source, Diagnostics& out) {
   source.client = ReadClientProperties(reader.Take("kafka"), out);
 }
 
+// Takes `stream`; completes the kind of a nexmark source, whose stream is what the source is called unless it is given.
+void ReadGeneratorStream(MapReader& reader, SourceDeclaration& source, FilePosition kind, Diagnostics& out) {
+  GeneratorOptions& generator = source.generator;
+  const DocumentNode* stream = reader.Take("stream");
+  if (generator.kind != "nexmark") {
+    if (stream != nullptr) out.Add(stream->position, "stream: only kind nexmark has streams");
+    return;
+  }
+  const std::string name = stream != nullptr ? ReadText(*stream, "stream", out).value_or("") : source.name;
+  generator.kind += "." + name;
+  if (GeneratorSchema(generator.kind)) return;
+  if (stream == nullptr) {
+    out.Add(kind, "kind: nexmark has three streams; write stream: person, auction or bid");
+  } else {
+    out.Add(stream->position, fmt::format("stream: nexmark has no '{}'; there are person, auction and bid{}", name,
+                                          DidYouMean(name, {"person", "auction", "bid"})));
+  }
+}
+
+std::optional<Schema> ReadGeneratorKind(MapReader& reader, SourceDeclaration& source, Diagnostics& out) {
+  GeneratorOptions& generator = source.generator;
+  const std::vector<std::string> kinds = {"orders", "visits", "behaviour", "nexmark"};
+  const DocumentNode* kind = reader.Require("kind");
+  if (kind == nullptr) {
+    reader.Take("stream");
+    return std::nullopt;
+  }
+  generator.kind = ReadText(*kind, "kind", out).value_or("");
+  if (std::find(kinds.begin(), kinds.end(), generator.kind) == kinds.end()) {
+    reader.Take("stream");
+    out.Add(kind->position,
+            fmt::format("kind: there is no generator '{}'{}", generator.kind, DidYouMean(generator.kind, kinds)));
+    return std::nullopt;
+  }
+  ReadGeneratorStream(reader, source, kind->position, out);
+  return GeneratorSchema(generator.kind);
+}
+
 void ReadGenerator(MapReader& reader, SourceDeclaration& source, Diagnostics& out) {
   GeneratorOptions& generator = source.generator;
-  const DocumentNode* kind = reader.Require("kind");
-  std::optional<Schema> schema;
-  if (kind != nullptr) {
-    generator.kind = ReadText(*kind, "kind", out).value_or("");
-    schema = GeneratorSchema(generator.kind);
-    if (!schema) {
-      out.Add(kind->position, fmt::format("kind: there is no generator '{}'{}", generator.kind,
-                                          DidYouMean(generator.kind, {"orders", "visits", "behaviour", "nexmark"})));
-    }
-  }
+  std::optional<Schema> schema = ReadGeneratorKind(reader, source, out);
   generator.rows = reader.Integer("rows", 0, INT64_MAX).value_or(generator.rows);
   generator.rate = reader.Integer("rate", 1, INT64_MAX);
   generator.seed = static_cast<uint64_t>(reader.Integer("seed", 0, INT64_MAX).value_or(1));
@@ -183,7 +212,8 @@ SourceDeclaration ReadSource(const DocumentNode::Member& member, Diagnostics& ou
   const DocumentNode* connector = reader.Require("connector");
   if (connector == nullptr) return source;
   if (connector->IsScalar() && connector->text == "table") {
-    out.Add(connector->position, "connector: table comes with a later version; a query of this job reads a table by its name");
+    out.Add(connector->position,
+            "connector: table comes with a later version; a query of this job reads a table by its name");
     return source;
   }
   const auto kind = reader.Choice<SourceConnector>("connector", {{"kafka", SourceConnector::kKafka},
@@ -226,7 +256,8 @@ SourceDeclaration ReadSource(const DocumentNode::Member& member, Diagnostics& ou
   ReadEventTime(reader, source, out);
   source.sound = out.size() == errors_before;  // an unknown key does not hurt a query
   reader.NoteForeign({"brokers", "topic", "start", "end", "connect_timeout", "lost_data", "kafka", "path", "kind",
-                      "rows", "rate", "seed", "users", "days", "out_of_orderness", "partitions", "format", "typing"});
+                      "stream", "rows", "rate", "seed", "users", "days", "out_of_orderness", "partitions", "format",
+                      "typing"});
   reader.Finish();
   return source;
 }

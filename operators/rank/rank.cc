@@ -5,7 +5,12 @@
 //   2. Change  each row goes into its partition or out of it; the first touch of a partition keeps what it let through.
 //   3. Emit    what each touched partition lets through now is compared with that.
 //   4. Settle  rows that no one needs are dropped, and partitions without rows.
+//
+// Partitions of windows are only changed, and emitted whole when their window has ended.
 #include "operators/rank/rank.h"
+
+#include <map>
+#include <utility>
 
 #include "operators/ordered_rows.h"
 #include "operators/rank/changed_rows.h"
@@ -31,16 +36,20 @@ class Rank final : public Operator {
     return rows_.Open(context);
   }
   Result<Progress> Process(int, const Batch& batch, Output& out) override;
+  Status OnWatermark(Micros watermark, Output& out) override {
+    if (in_windows()) EndWindows(watermark, out);
+    return {};
+  }
+  Result<Progress> OnEnd(Output& out) override {
+    if (in_windows()) EndWindows(std::numeric_limits<Micros>::max(), out);
+    return Progress::kDone;
+  }
   Status Snapshot(SnapshotWriter& writer) override {
+    if (in_windows()) rows_.SetMark(watermark_);
     rows_.Snapshot(writer);
     return {};
   }
-  Status Restore(const SnapshotReader& reader) override {
-    WEIR_TRY(rows_.Restore(reader));
-    rows_.ForEachPartition([&](uint32_t, Partition& partition) { Settle(partition); });
-    FreeGarbage();
-    return {};
-  }
+  Status Restore(const SnapshotReader& reader) override;
   std::vector<StateSize> StateSizes() const override { return rows_.Sizes(); }
 
  private:
@@ -53,6 +62,7 @@ class Rank final : public Operator {
     size_t before = 0;  // first of its items in before_
   };
 
+  bool in_windows() const { return bounds_.window_end >= 0; }
   bool unbounded() const { return bounds_.to == RankBounds::kAll; }
   bool Stays(const Partition& partition, std::string_view sort_key) const;
   void Choose(const Batch& batch);
@@ -64,6 +74,11 @@ class Rank final : public Operator {
   void CompareByNumber(std::span<const Item> before, std::span<const Item> after);
   void CompareRows(std::span<const Item> before, std::span<const Item> after);
   void Settle(Partition& partition);
+  void Compare(Output& out);
+  // Drops rows of windows that have ended.
+  Batch OpenWindows(const Batch& batch);
+  void NoteWindow(uint32_t number, Micros end);
+  void EndWindows(Micros watermark, Output& out);
   const char* RowOf(const Item& item) const { return rows_.record(item.ref).payload(); }
   void FreeGarbage() {
     for (const Ref ref : garbage_) rows_.Free(ref);
@@ -75,6 +90,8 @@ class Rank final : public Operator {
   const bool by_number_;
   OrderedRows rows_;
   ChangedRows changes_;
+  Micros watermark_ = kMinMicros;
+  std::map<Micros, std::vector<uint32_t>> windows_;  // partitions by the end of their window
 
   // --- the batch being processed
   Selection chosen_;
@@ -108,7 +125,7 @@ void Rank::Touch(uint32_t number) {
   if (partition.touched != 0) return;
   touched_.push_back({number, before_.size()});
   partition.touched = static_cast<uint32_t>(touched_.size());
-  Window(partition, before_);
+  if (!in_windows()) Window(partition, before_);
 }
 
 void Rank::Take(size_t row, size_t encoded) {
@@ -221,8 +238,59 @@ void Rank::Settle(Partition& partition) {
                                                                 : static_cast<int64_t>(needed) >= bounds_.to;
 }
 
-Result<Progress> Rank::Process(int, const Batch& batch, Output& out) {
+void Rank::Compare(Output& out) {
+  for (size_t t = 0; t < touched_.size(); ++t) {
+    const Partition& partition = rows_.at(touched_[t].partition);
+    const size_t end = t + 1 < touched_.size() ? touched_[t + 1].before : before_.size();
+    const std::span<const Item> before(before_.data() + touched_[t].before, end - touched_[t].before);
+    after_.clear();
+    Window(partition, after_);
+    by_number_ ? CompareByNumber(before, after_) : CompareRows(before, after_);
+  }
+  changes_.Emit(rows_.row_codec(), out);
+}
+
+Batch Rank::OpenWindows(const Batch& batch) {
+  const Column& ends = batch.column(static_cast<size_t>(bounds_.window_end));
+  Selection open;
+  for (size_t row = 0; row < batch.rows(); ++row) {
+    const bool ended = ends.IsNull(row) || ends.ints()[row] + bounds_.lateness <= watermark_;
+    if (!ended) open.push_back(static_cast<uint32_t>(row));
+  }
+  context().metrics->late_rows += static_cast<int64_t>(batch.rows() - open.size());
+  return open.size() == batch.rows() ? batch : batch.Gather(open);
+}
+
+void Rank::NoteWindow(uint32_t number, Micros end) {
+  Partition& partition = rows_.at(number);
+  if (std::exchange(partition.noted, true)) return;
+  windows_[end].push_back(number);
+}
+
+void Rank::EndWindows(Micros watermark, Output& out) {
+  while (!windows_.empty() && windows_.begin()->first + bounds_.lateness <= watermark) {
+    for (const uint32_t number : windows_.begin()->second) {
+      Partition& partition = rows_.at(number);
+      after_.clear();
+      Window(partition, after_);
+      for (const Item& item : after_) changes_.Enter(RowOf(item), item.number);
+      while (!partition.rows.empty()) {
+        garbage_.push_back(partition.rows.Last());
+        rows_.DropLast(partition);
+      }
+      rows_.DropPartition(number);
+    }
+    windows_.erase(windows_.begin());
+  }
+  changes_.Emit(rows_.row_codec(), out);
+  FreeGarbage();
+  watermark_ = std::max(watermark_, watermark);
+}
+
+Result<Progress> Rank::Process(int, const Batch& all, Output& out) {
   if (bounds_.from > bounds_.to) return Progress::kDone;
+  const Batch batch = in_windows() ? OpenWindows(all) : all;
+  if (batch.rows() == 0) return Progress::kDone;
   WEIR_TRY(rows_.Begin(batch));
   if (retracts_) {
     rows_.EncodeRows(batch, nullptr);
@@ -236,25 +304,41 @@ Result<Progress> Rank::Process(int, const Batch& batch, Output& out) {
     rows_.EncodeRows(batch, &chosen_);
     for (size_t i = 0; i < chosen_.size(); ++i) Take(chosen_[i], i);
   }
-  for (size_t t = 0; t < touched_.size(); ++t) {
-    Partition& partition = rows_.at(touched_[t].partition);
-    const size_t end = t + 1 < touched_.size() ? touched_[t + 1].before : before_.size();
-    const std::span<const Item> before(before_.data() + touched_[t].before, end - touched_[t].before);
-    after_.clear();
-    Window(partition, after_);
-    by_number_ ? CompareByNumber(before, after_) : CompareRows(before, after_);
+  if (in_windows()) {
+    const auto ends = batch.column(static_cast<size_t>(bounds_.window_end)).ints();
+    for (size_t row = 0; row < batch.rows(); ++row) {
+      if (const uint32_t number = rows_.Find(row); number != OrderedRows::kNone) NoteWindow(number, ends[row]);
+    }
+  } else {
+    Compare(out);
   }
-  changes_.Emit(rows_.row_codec(), out);
   for (const Touched& touched : touched_) {
     Partition& partition = rows_.at(touched.partition);
     partition.touched = 0;
     if (bounds_.function != OverFunction::kRowNumber) Settle(partition);
-    if (partition.rows.empty()) rows_.DropPartition(touched.partition);
+    if (partition.rows.empty() && !in_windows()) rows_.DropPartition(touched.partition);
   }
   FreeGarbage();
   touched_.clear();
   before_.clear();
   return Progress::kDone;
+}
+
+Status Rank::Restore(const SnapshotReader& reader) {
+  WEIR_TRY(rows_.Restore(reader));
+  watermark_ = rows_.mark().value_or(kMinMicros);
+  rows_.ForEachPartition([&](uint32_t number, Partition& partition) {
+    Settle(partition);
+    if (!in_windows()) return;
+    auto end = std::make_shared<Column>(TimestampType(6));
+    std::vector<Column*> targets(rows_.row_codec().fields(), nullptr);
+    targets[static_cast<size_t>(bounds_.window_end)] = end.get();
+    const char* row = rows_.record(partition.rows.Last()).payload();
+    rows_.row_codec().Decode({&row, 1}, targets);
+    NoteWindow(number, end->ints()[0]);
+  });
+  FreeGarbage();
+  return {};
 }
 
 }  // namespace
@@ -263,7 +347,7 @@ Result<std::unique_ptr<Operator>> MakeRank(const RankOptions& options) {
   if (options.schema->size() != options.input->size() + (options.bounds.output ? 1 : 0)) {
     return PlanError("a rank has its input's columns and its number");
   }
-  if (options.bounds.one_row() && !options.input_retracts) return MakeKeepOne(options);
+  if (options.bounds.one_row() && !options.input_retracts && options.bounds.window_end < 0) return MakeKeepOne(options);
   return std::unique_ptr<Operator>(std::make_unique<Rank>(options));
 }
 

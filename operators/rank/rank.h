@@ -5,6 +5,9 @@
 // and -D at the end.  Otherwise rows that enter are +I and rows that leave are -D, and a row whose RANK or DENSE_RANK
 // changes is -U/+U; all that leaves in a batch comes before all that enters.
 //
+// With bounds.window_end the rows of a window come out once, as +I, when the watermark has reached its end and the
+// lateness, and are forgotten; rows of a window that has ended are dropped and counted (late_rows).
+//
 // Order: of rows with equal sort values the earlier one comes first (the later one with latest_first); where rows are
 // retracted that order is one that does not depend on their arrival.  -0.0 is 0.0, NaN is the largest number, texts
 // compare byte by byte.  A retraction of a row that is not there is ignored and counted.

@@ -82,6 +82,7 @@ std::optional<int64_t> Distance(const Expression& offset, const DataType& sorted
 void ForEachPart(const AstExpression& expression, const std::function<void(const AstExpression&)>& visit) {
   for (const AstExpressionPtr& argument : expression.arguments) visit(*argument);
   if (expression.filter != nullptr) visit(*expression.filter);
+  for (const AstAggregateOrder& item : expression.order) visit(*item.expression);
   if (expression.over == nullptr) return;
   for (const AstExpressionPtr& key : expression.over->partition_by) visit(*key);
   for (const AstSortItem& item : expression.over->order_by) visit(*item.expression);
@@ -231,6 +232,10 @@ bool Binder::BindWindowFunction(const AstExpression& call, ExpressionContext& in
   if (call.distinct || (call.filter != nullptr && !aggregate)) {
     Fail(call.at, call.distinct ? "DISTINCT in a window function is not supported, as in PostgreSQL"
                                 : "FILTER belongs to aggregates, and " + call.text + " is none");
+    return false;
+  }
+  if (!call.order.empty()) {
+    Fail(call.at, "ORDER BY inside a window function is not supported, as in PostgreSQL; order the window");
     return false;
   }
   if (call.filter != nullptr) {

@@ -90,6 +90,10 @@ class Folding {
     }
     for (PlanPtr& input : node->inputs) Visit(input);
     if (node->kind == NodeKind::kWindow && node->window.function == WindowFunction::kSession) RefuseSession(*node);
+    if (node->kind == NodeKind::kRank) {
+      node->rank.lateness = lateness_;
+      node->rank.early = early_ > 0;
+    }
     if (node->kind == NodeKind::kAggregate) EndWithWindow(*node);
   }
 

@@ -97,6 +97,10 @@ const char* OverFunctionName(OverFunction function) {
 void DescribeOrdered(const PlanNode& node, std::string& title, std::vector<std::string>& details) {
   if (node.kind == NodeKind::kRank) {
     title = RankText(node.rank) + OrderText(node);
+    if (node.rank.window_end >= 0) {
+      const std::string& end = (*node.inputs[0]->schema)[static_cast<size_t>(node.rank.window_end)].name;
+      details.push_back("results: when the window that ends at " + end + " has ended");
+    }
     if (node.rank.latest_first) details.push_back("of rows with equal values the one that came last wins");
   } else {
     const Schema& input = *node.inputs[0]->schema;
@@ -111,6 +115,7 @@ void DescribeOrdered(const PlanNode& node, std::string& title, std::vector<std::
 }
 
 std::string OrderedStateText(const PlanNode& node) {
+  if (node.kind == NodeKind::kRank && node.rank.window_end >= 0) return "rows of the windows that are open";
   const std::string rows = node.partition.empty() ? "" : " of every partition";
   if (node.kind == NodeKind::kOver || node.input_retracts || node.rank.to == RankBounds::kAll) return "all rows" + rows;
   if (node.rank.one_row()) return "the first row" + rows;

@@ -73,6 +73,11 @@ struct RankBounds {
   std::string name;           // of that column
   // Of rows with equal sort values the one that arrived last comes first, else the one that arrived first.
   bool latest_first = false;
+  // The end of a window, a column of the partition: the rows of a window are let through when it has ended, and then
+  // forgotten.  -1: as they come.
+  int window_end = -1;
+  int64_t lateness = 0;  // microseconds that a window takes rows behind its end
+  bool early = false;    // results before the end are wanted: rows do not wait for it
 
   bool one_row() const { return function == OverFunction::kRowNumber && from == 1 && to == 1; }
 };

@@ -41,12 +41,16 @@ Placement PhysicalPlanner::PlanPartition(PlanNode& node) {
 }
 
 Placement PhysicalPlanner::PlanRank(PlanNode& node) {
+  const EventTimes times = EventTimesOf(*node.inputs[0], catalog_);
+  for (const int column : node.partition) {
+    if (!node.rank.early && Contains(times.window_ends, column)) node.rank.window_end = column;
+  }
   Placement placement = PlanPartition(node);
   placement.keys = RankKeys(node, placement.keys);
   placement.TidyKeys();
   // Without an order the first rows to come are the first for ever.
   const bool final_order = node.sort.empty() && !node.rank.latest_first && !node.input_retracts;
-  node.changelog = final_order ? ChangelogMode::kAppend : ChangelogMode::kFull;
+  node.changelog = final_order || node.rank.window_end >= 0 ? ChangelogMode::kAppend : ChangelogMode::kFull;
   return placement;
 }
 

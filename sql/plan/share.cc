@@ -32,6 +32,7 @@ void AppendOrder(const PlanNode& node, std::string& out) {
     const RankBounds& rank = node.rank;
     out += std::to_string(static_cast<int>(rank.function)) + "," + std::to_string(rank.from) + "," +
            std::to_string(rank.to) + (rank.output ? "n" : "-") + (rank.latest_first ? "l" : "f");
+    out += std::to_string(rank.window_end) + "," + std::to_string(rank.lateness);
   }
   for (const OverCall& call : node.over) {
     const Frame& frame = call.frame;

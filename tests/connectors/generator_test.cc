@@ -128,8 +128,8 @@ TEST(GeneratorTest, MovesRowsInTimeByAtMostTheBound) {
 
 TEST(GeneratorTest, SaysWhatIsWrongWithTheOptions) {
   GeneratorOptions options = Orders(1);
-  options.kind = "nexmark";
-  EXPECT_THAT(MakeGeneratorSource(options).error().message, HasSubstr("kind nexmark is not available yet"));
+  options.kind = "order";
+  EXPECT_THAT(MakeGeneratorSource(options).error().message, HasSubstr("there is no kind 'order'"));
   EXPECT_FALSE(GeneratorSchema("nothing"));
   options = Orders(1);
   options.users = 0;

@@ -236,7 +236,8 @@ TEST_F(CommandLineTest, ExamplesAreSoundJobFiles) {
   const Outcome list = Weir("example");
   EXPECT_EQ(list.exit_code, 0);
   EXPECT_THAT(list.out, HasSubstr("attribution"));
-  for (const char* name : {"attribution", "attribution-kafka", "conversion"}) {
+  for (const char* name : {"attribution", "attribution-kafka", "conversion", "nexmark/q0", "nexmark/q1", "nexmark/q2",
+                           "nexmark/q3", "nexmark/q4", "nexmark/q20"}) {
     const Outcome example = Weir(std::string("example ") + name);
     EXPECT_EQ(example.exit_code, 0);
     Write("example.yaml", example.out);
@@ -251,6 +252,34 @@ TEST_F(CommandLineTest, ExplainHasThreeForms) {
   EXPECT_THAT(Weir("explain job.yaml").out, HasSubstr("aggregate"));
   EXPECT_NO_THROW(nlohmann::json::parse(Weir("explain job.yaml --format json").out));
   EXPECT_THAT(Weir("explain job.yaml --format dot").out, StartsWith("digraph"));
+}
+
+TEST_F(CommandLineTest, NexmarkIsGeneratedAsThreeFilesAndAsSources) {
+  ASSERT_EQ(Weir("generate nexmark --rows 5000 --out data").exit_code, 0);
+  Write("job.yaml", R"(name: sold
+sources:
+  auction: {connector: generator, kind: nexmark, rows: 5000}
+  bid: {connector: generator, kind: nexmark, rows: 5000, partitions: 3}
+  bids:
+    connector: file
+    path: data/bid.jsonl
+    columns: {auction: bigint, price: bigint, date_time: {type: timestamp(3), path: dateTime}}
+sinks: {generated: {connector: print}, read: {connector: print}}
+queries:
+  - INSERT INTO generated
+    SELECT count(*) AS n, sum(b.price) AS price, max(b.date_time) AS at FROM bid b JOIN auction a ON a.id = b.auction
+  - INSERT INTO read
+    SELECT count(*) AS n, sum(b.price) AS price, max(b.date_time) AS at FROM bids b JOIN auction a ON a.id = b.auction
+)");
+  const Outcome run = Weir("run job.yaml");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto last = [&](const std::string& sink) {
+    const size_t from = run.out.rfind(sink + " +");
+    return run.out.substr(from + sink.size() + 3, run.out.find('\n', from) - from - sink.size() - 3);
+  };
+  EXPECT_THAT(last("generated"), HasSubstr("\"n\":"));
+  EXPECT_EQ(last("generated"), last("read"));
+  EXPECT_THAT(Weir("generate nexmark --rows 1 --kafka 127.0.0.1:1 --topic x").err, HasSubstr("three topics"));
 }
 
 TEST_F(CommandLineTest, GeneratedFilesAreRead) {

@@ -87,6 +87,12 @@ const Broken kBroken[] = {
      "job.yaml:3:59: on_error: dead_letter is not in this version yet; fail and skip are\n"},
     {"Kind", "queries: [q]\nsources:\n  s: {connector: generator, kind: order}\n",
      "job.yaml:3:35: kind: there is no generator 'order'; did you mean orders?\n"},
+    {"NoStream", "queries: [q]\nsources:\n  s: {connector: generator, kind: nexmark}\n",
+     "job.yaml:3:35: kind: nexmark has three streams; write stream: person, auction or bid\n"},
+    {"Stream", "queries: [q]\nsources:\n  s: {connector: generator, kind: nexmark, stream: bids}\n",
+     "job.yaml:3:52: stream: nexmark has no 'bids'; there are person, auction and bid; did you mean bid?\n"},
+    {"ForeignStream", "queries: [q]\nsources:\n  s: {connector: generator, kind: visits, stream: bid}\n",
+     "job.yaml:3:51: stream: only kind nexmark has streams\n"},
     {"GeneratorColumn", "queries: [q]\nsources:\n  s: {connector: generator, kind: orders, columns: {order_id: int, x: int}}\n",
      "job.yaml:3:52: the generator's column order_id is a bigint\n"
      "job.yaml:3:52: the generator orders makes no column x\n"},

@@ -17,6 +17,8 @@ using testing::Collapsed;
 using testing::Feed;
 using testing::MakeSchema;
 using testing::CompareRows;
+using testing::MemorySnapshot;
+using testing::MemorySnapshotWriter;
 using testing::OrderedRow;
 using testing::OrderedRun;
 using testing::ParseBatch;
@@ -110,6 +112,36 @@ TEST(Rank, LimitIsAPartitionOfAllRows) {
   EXPECT_EQ(task.Feed("+I 1 5 x 5\n"), "");
   RankOptions none = Options({}, Bounds(F::kRowNumber, 1, 0, false), false);
   EXPECT_EQ(Task(none).Feed("+I 1 5 x 1\n"), "");
+}
+
+TEST(Rank, OfAWindowComesWhenItHasEnded) {
+  for (const bool retracts : {false, true}) {
+    RankOptions options = Options({{3, true, true}}, Bounds(F::kRowNumber, 1, 2, true), retracts);
+    options.partition = {0, 1};
+    options.bounds.window_end = 1;
+    options.bounds.lateness = 5;
+    Task task(options);
+    EXPECT_EQ(task.Feed("+I 1 20 x 1\n+I 1 20 x 3\n+I 2 30 x 7\n+I 1 20 x 2\n"), "");
+    CapturingOutput early;
+    ASSERT_TRUE(task.op->OnWatermark(24, early));
+    EXPECT_EQ(early.Text(), "");
+    MemorySnapshotWriter writer;
+    ASSERT_TRUE(task.op->Snapshot(writer));
+    ASSERT_TRUE(writer.Finish());
+    MemorySnapshot snapshot;
+    snapshot.Add(0, 1, writer.content);
+    Task restored(options);
+    ASSERT_TRUE(restored.op->Restore(snapshot));
+    CapturingOutput out;
+    ASSERT_TRUE(restored.op->OnWatermark(25, out));
+    EXPECT_EQ(out.Text(), "+I 1 20 'x' 3 1\n+I 1 20 'x' 2 2\n");
+    EXPECT_EQ(restored.Feed("+I 1 20 x 9\n"), "");
+    EXPECT_EQ(restored.context.metrics.late_rows, 1);
+    CapturingOutput end;
+    ASSERT_TRUE(restored.op->OnEnd(end));
+    EXPECT_EQ(end.Text(), "+I 2 30 'x' 7 1\n");
+    EXPECT_EQ(restored.op->StateSizes()[0].rows, 0);
+  }
 }
 
 // --- against a recomputation
