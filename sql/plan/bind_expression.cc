@@ -218,7 +218,7 @@ void Binder::ReportUnknownColumn(const AstExpression& expression, const Expressi
     const std::string qualified = expression.names.size() == 2 ? QuotedIfNeeded(expression.names[0]) + "." : "";
     Fail(expression.at, qualified + QuotedIfNeeded(name) +
                             " belongs to an outer query: a subquery may use it only in its items, its WHERE and its "
-                            "HAVING, and only of the query right around it");
+                            "HAVING, outside of aggregates, and only of the query right around it");
     return;
   }
   std::vector<std::string> tables;

@@ -105,7 +105,7 @@ PlanPtr Binder::BindUnnest(const BoundTable& left, const AstTable& item, bool ou
 }
 
 PlanPtr Binder::BindLateralSubquery(const BoundTable& left, const AstTable& item, bool outer, const CteScope* ctes) {
-  std::optional<Derived> derived = BindDerived(*item.select, ctes, left, /*keyed=*/false);
+  std::optional<Derived> derived = BindDerived(*item.select, ctes, left, /*keyed=*/false, /*temporal=*/true);
   if (!derived) return nullptr;
   BoundTable joined = left;
   const size_t width = left.plan->schema->size();
@@ -170,14 +170,13 @@ bool Binder::BindOnSubqueries(const AstExpression& on, BoundTable& left, BoundTa
       break;
     }
     if (done) continue;
-    // Once more for the error, unless it needs columns of both sides.
-    BoundTable tried = left;
+    // Once more for its own errors; it has none if it needs columns of both sides.
+    BoundTable both{NewJoin(left.plan, right.plan, JoinType::kInner, nullptr),
+                    JoinScopes(left.scope, right.scope, left.plan->schema->size())};
     SubqueryValues value;
     ExpressionContext context;
     context.place = "ON";
-    const size_t errors = errors_.size();
-    BindSubqueries(*subquery, tried, ctes, context, value);
-    if (errors_.size() == errors) {
+    if (BindSubqueries(*subquery, both, ctes, context, value)) {
       Fail(subquery->at, "a subquery in ON of an outer join may use the columns of one side only");
     }
     return false;

@@ -179,20 +179,27 @@ PlanPtr Binder::ApplyOrdering(const AstSelect& select, PlanPtr plan, OrderTarget
   if (plan == nullptr) return nullptr;
   const std::optional<std::vector<SortColumn>> sort = SortColumns(ordering, *plan, targets);
   if (!sort) return nullptr;
+  const std::optional<RankBounds> bounds = RowBounds(ordering);
+  if (!bounds) return nullptr;
+  if (bounds->from > 1 || bounds->to != RankBounds::kAll) plan = NewRank(std::move(plan), {}, *sort, *bounds);
+  return SelectColumns(std::move(plan), visible);
+}
+
+std::optional<RankBounds> Binder::RowBounds(const AstOrdering& ordering) {
   RankBounds bounds;
   if (ordering.with_ties) bounds.function = OverFunction::kRank;
   std::optional<int64_t> offset = 0;
   std::optional<int64_t> limit = RankBounds::kAll;
   if (ordering.offset != nullptr) offset = RowCount(*ordering.offset, "OFFSET", 0);
   if (ordering.limit != nullptr) limit = RowCount(*ordering.limit, "LIMIT", RankBounds::kAll);
-  if (!offset || !limit) return nullptr;
+  if (!offset || !limit) return std::nullopt;
   if (ordering.with_ties && *offset > 0) {
-    return Fail(ordering.offset->at, "OFFSET with FETCH ... WITH TIES is not supported");
+    Fail(ordering.offset->at, "OFFSET with FETCH ... WITH TIES is not supported");
+    return std::nullopt;
   }
   bounds.from = *offset == RankBounds::kAll ? *offset : *offset + 1;
   bounds.to = *limit > RankBounds::kAll - *offset ? RankBounds::kAll : *offset + *limit;
-  if (bounds.from > 1 || bounds.to != RankBounds::kAll) plan = NewRank(std::move(plan), {}, *sort, std::move(bounds));
-  return SelectColumns(std::move(plan), visible);
+  return bounds;
 }
 
 }  // namespace weir

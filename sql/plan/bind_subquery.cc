@@ -46,29 +46,6 @@ ExpressionPtr WithType(ExpressionPtr value) {
   return value->type().kind == TypeKind::kNull ? MakeNull(StringType()) : value;
 }
 
-// The conjunct (over outer, then inner columns) as an equality of an outer expression and one of the inner rows.
-bool AsEquality(const ExpressionPtr& conjunct, int outer_width, CorrelatedKey& key) {
-  if (!conjunct->deterministic()) return false;
-  const bool equal = IsCall("=", *conjunct);
-  key.null_safe = !equal && IsCall("IS NOT DISTINCT FROM", *conjunct);
-  if (!equal && !key.null_safe) return false;
-  const std::vector<ExpressionPtr> sides = conjunct->children();
-  for (const bool swapped : {false, true}) {
-    const ExpressionPtr& outer = sides[swapped ? 1 : 0];
-    const ExpressionPtr& inner = sides[swapped ? 0 : 1];
-    const std::vector<int> outer_columns = ColumnsOf(outer);
-    const std::vector<int> inner_columns = ColumnsOf(inner);
-    if (inner_columns.empty() || inner_columns.front() < outer_width) continue;
-    if (!outer_columns.empty() && outer_columns.back() >= outer_width) continue;
-    std::vector<int> to_inner(static_cast<size_t>(outer_width), -1);
-    for (int i = 0; i <= inner_columns.back() - outer_width; ++i) to_inner.push_back(i);
-    key.outer = outer;
-    key.inner = inner->Remap(to_inner);
-    return key.inner != nullptr;
-  }
-  return false;
-}
-
 // Values that differ may be equal to one outer value in the type that both are compared in: the key has that type.
 bool InCommonType(CorrelatedKey& key) {
   const std::optional<DataType> common = CommonType(key.outer->type(), key.inner->type());
@@ -109,13 +86,37 @@ bool IsSingle(const Derived& derived, size_t outer_width, const Catalog& catalog
 
 }  // namespace
 
+bool AsEquality(const ExpressionPtr& conjunct, int outer_width, CorrelatedKey& key) {
+  if (!conjunct->deterministic()) return false;
+  const bool equal = IsCall("=", *conjunct);
+  key.null_safe = !equal && IsCall("IS NOT DISTINCT FROM", *conjunct);
+  if (!equal && !key.null_safe) return false;
+  const std::vector<ExpressionPtr> sides = conjunct->children();
+  for (const bool swapped : {false, true}) {
+    const ExpressionPtr& outer = sides[swapped ? 1 : 0];
+    const ExpressionPtr& inner = sides[swapped ? 0 : 1];
+    const std::vector<int> outer_columns = ColumnsOf(outer);
+    const std::vector<int> inner_columns = ColumnsOf(inner);
+    if (inner_columns.empty() || inner_columns.front() < outer_width) continue;
+    if (!outer_columns.empty() && outer_columns.back() >= outer_width) continue;
+    std::vector<int> to_inner(static_cast<size_t>(outer_width), -1);
+    for (int i = 0; i <= inner_columns.back() - outer_width; ++i) to_inner.push_back(i);
+    key.outer = outer;
+    key.inner = inner->Remap(to_inner);
+    return key.inner != nullptr;
+  }
+  return false;
+}
+
 std::optional<Derived> Binder::BindDerived(const AstSelect& select, const CteScope* ctes, const BoundTable& outer,
-                                           bool keyed) {
+                                           bool keyed, bool temporal) {
   Derived derived;
   const size_t width = outer.plan->schema->size();
   outers_.push_back(&outer);
   bool complete = false;
-  if (select.set_operation != AstSelect::SetOperation::kNone || !select.values.empty() || IsOrdered(select)) {
+  if (ChoosesRows(select)) {
+    complete = BindDerivedChoice(select, ctes, outer, temporal, derived);
+  } else if (select.set_operation != AstSelect::SetOperation::kNone || !select.values.empty() || IsOrdered(select)) {
     derived.right = BindSelect(select, ctes, nullptr, /*keep_nulls=*/false);
     complete = derived.right != nullptr;
     if (complete) {
@@ -137,17 +138,17 @@ std::optional<Derived> Binder::BindDerived(const AstSelect& select, const CteSco
     if (complete && IsGrouped(select)) {
       complete = BindDerivedGroups(select, *inner, outer, ctes, std::move(correlated), derived);
     } else if (complete) {
-      complete = BindDerivedRows(select, *inner, outer, ctes, std::move(correlated), keyed, derived);
+      complete = BindDerivedRows(select, ExpandItems(select, inner->scope), *inner, outer, ctes, std::move(correlated), keyed, derived);
     }
   }
   outers_.pop_back();
   return complete ? std::optional<Derived>(std::move(derived)) : std::nullopt;
 }
 
-bool Binder::BindDerivedRows(const AstSelect& select, BoundTable& inner, const BoundTable& outer, const CteScope* ctes,
-                             std::vector<ExpressionPtr> correlated, bool keyed, Derived& derived) {
+bool Binder::BindDerivedRows(const AstSelect& select, const std::vector<AstSelectItem>& items, BoundTable& inner,
+                             const BoundTable& outer, const CteScope* ctes, std::vector<ExpressionPtr> correlated,
+                             bool keyed, Derived& derived) {
   const size_t outer_width = outer.plan->schema->size();
-  const std::vector<AstSelectItem> items = ExpandItems(select, inner.scope);
   SubqueryValues subqueries;
   ExpressionContext context;
   context.table = &inner;

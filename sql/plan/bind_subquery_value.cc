@@ -92,6 +92,7 @@ ExpressionPtr Binder::SubqueryValue(const AstExpression& subquery, BoundTable& t
 
 void Binder::JoinDerived(BoundTable& table, const Derived& derived, bool keep, size_t at) {
   if (derived.right == nullptr) return;
+  if (derived.left_time >= 0) return JoinNewest(table, derived, keep, at);
   // One row that is always there needs no row without a partner.
   const bool inner = derived.always ? derived.keys.empty() : !keep;
   ExpressionPtr condition = derived.conditions.empty() ? nullptr : JoinAnd(derived.conditions);
@@ -110,7 +111,7 @@ ExpressionPtr Binder::AddMark(Derived& derived, size_t outer_width) {
 
 ExpressionPtr Binder::ScalarValue(const AstExpression& subquery, BoundTable& table, const CteScope* ctes) {
   const size_t width = table.plan->schema->size();
-  std::optional<Derived> derived = BindDerived(*subquery.select, ctes, table, /*keyed=*/false);
+  std::optional<Derived> derived = BindDerived(*subquery.select, ctes, table, /*keyed=*/false, /*temporal=*/true);
   if (!derived) return nullptr;
   if (derived->values.size() != 1) {
     return Fail(subquery.at, "a subquery as a value has one column, and this one has " +
@@ -118,8 +119,8 @@ ExpressionPtr Binder::ScalarValue(const AstExpression& subquery, BoundTable& tab
   }
   if (!derived->always && !derived->single) {
     return Fail(subquery.at,
-                "this subquery may give more than one row, and a value is one; use an aggregate such as MIN or MAX, or "
-                "compare the whole primary key of its table with = in its WHERE");
+                "this subquery may give more than one row, and a value is one; use LIMIT 1, an aggregate such as MIN or "
+                "MAX, or compare the whole primary key of its table with = in its WHERE");
   }
   ExpressionPtr value = derived->values[0];
   ExpressionPtr there = derived->having;

@@ -18,6 +18,7 @@
 #include "sql/parse/ast.h"
 #include "sql/parse/ast_window.h"
 #include "sql/parse/source_text.h"
+#include "sql/plan/join_times.h"
 #include "sql/plan/plan.h"
 #include "sql/plan/planner.h"
 
@@ -79,6 +80,10 @@ struct Derived {
   bool always = false;
   ExpressionPtr having;
   bool single = false;  // never more than one row for an outer row
+  // Of the rows that fulfil the conditions the one with the newest right time: a temporal join.  Of the outer and of the
+  // right rows; -1 where it is none.
+  int left_time = -1;
+  int right_time = -1;
 };
 
 // A column of USING: the condition of the join, and the value of the one column that both become.
@@ -230,6 +235,8 @@ class Binder {
   PlanPtr ApplyDistinctOn(const AstOrdering& ordering, PlanPtr plan, const OrderTargets& targets);
   std::optional<std::vector<SortColumn>> SortColumns(const AstOrdering& ordering, const PlanNode& rows,
                                                      const OrderTargets& targets);
+  // The rows that OFFSET and LIMIT leave.
+  std::optional<RankBounds> RowBounds(const AstOrdering& ordering);
   // The number that LIMIT or OFFSET gives; `none` for NULL.
   std::optional<int64_t> RowCount(const AstExpression& expression, const char* clause, int64_t none);
 
@@ -317,9 +324,12 @@ class Binder {
 
   // bind_subquery.cc
   // `keyed`: the conditions are equalities of an outer expression and a column of `right` each.
-  std::optional<Derived> BindDerived(const AstSelect& select, const CteScope* ctes, const BoundTable& outer, bool keyed);
-  bool BindDerivedRows(const AstSelect& select, BoundTable& inner, const BoundTable& outer, const CteScope* ctes,
-                       std::vector<ExpressionPtr> correlated, bool keyed, Derived& derived);
+  // `temporal`: the caller joins by JoinDerived, which knows temporal joins.
+  std::optional<Derived> BindDerived(const AstSelect& select, const CteScope* ctes, const BoundTable& outer, bool keyed,
+                                     bool temporal = false);
+  bool BindDerivedRows(const AstSelect& select, const std::vector<AstSelectItem>& items, BoundTable& inner,
+                       const BoundTable& outer, const CteScope* ctes, std::vector<ExpressionPtr> correlated, bool keyed,
+                       Derived& derived);
   bool BindDerivedGroups(const AstSelect& select, BoundTable& inner, const BoundTable& outer, const CteScope* ctes,
                          std::vector<ExpressionPtr> correlated, Derived& derived);
   bool ProjectKeyed(const AstSelect& select, const BoundTable& outer, Derived& derived);
@@ -327,6 +337,16 @@ class Binder {
   static bool Correlate(PlanPtr& rows, const BoundTable& outer, std::vector<ExpressionPtr> correlated,
                         std::vector<CorrelatedKey>& keys);
   static void CountNothing(const Grouping& grouping, const Schema& outer, Derived& derived);
+
+  // bind_subquery_order.cc
+  // Subqueries with LIMIT, OFFSET, DISTINCT ON or window functions.
+  static bool ChoosesRows(const AstSelect& select);
+  bool BindDerivedChoice(const AstSelect& select, const CteScope* ctes, const BoundTable& outer, bool temporal,
+                         Derived& derived);
+  bool BindNewestRows(const AstSelect& select, const CteScope* ctes, const BoundTable& outer, bool temporal,
+                      Derived& derived);
+  bool AsTemporal(const Derived& derived, const OrderTargets& targets, const RankBounds& bounds, const BoundTable& outer,
+                  TimeBound& time) const;
 
   // bind_subquery_value.cc
   // Joins every subquery of the expression, but those inside aggregates, to the table and notes its value.  `context`:
@@ -351,6 +371,7 @@ class Binder {
   static ExpressionPtr AddMark(Derived& derived, size_t outer_width);
   // `keep`: outer rows without a row of the subquery stay.
   void JoinDerived(BoundTable& table, const Derived& derived, bool keep, size_t at);
+  void JoinNewest(BoundTable& table, const Derived& derived, bool keep, size_t at);
 
   // bind_expression.cc
   ExpressionPtr BindExpression(const AstExpression& expression, ExpressionContext& context);
@@ -390,6 +411,9 @@ void ForEachPart(const AstExpression& expression, const std::function<void(const
 // The subqueries in an expression, inner ones first, but those inside aggregates.
 void CollectSubqueries(const AstExpression& expression, std::vector<const AstExpression*>& found);
 bool ContainsSubquery(const AstExpression& expression);
+// The condition (over `outer_width` outer columns, then inner ones) as an equality of an outer expression and one of the
+// inner rows, which is then over the inner columns alone.
+bool AsEquality(const ExpressionPtr& conjunct, int outer_width, CorrelatedKey& key);
 // CASE WHEN condition THEN value END.
 ExpressionPtr NullUnless(const ExpressionPtr& condition, const ExpressionPtr& value);
 // TUMBLE(...), HOP(...), CUMULATE(...) or SESSION(...)

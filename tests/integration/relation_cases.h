@@ -160,6 +160,12 @@ inline std::vector<RelationCase> RelationCases() {
        {"1 NULL", "2 15", "2 5", "3 30", "3 NULL", "4 NULL", "5 NULL", "6 NULL"}},
       {"SELECT x, count(*) AS n FROM a CROSS JOIN LATERAL unnest(xs) AS x WHERE id > 0 AND x > 1 GROUP BY x",
        {"3 2", "7 1"}},
+      {"SELECT id, (SELECT w FROM u WHERE u.k = t.k ORDER BY w DESC NULLS LAST, u.id LIMIT 1) AS m FROM t",
+       {"1 15", "2 15", "3 30", "4 NULL", "5 NULL", "6 NULL"}},
+      {"SELECT t.id, l.w FROM t, LATERAL (SELECT w FROM u WHERE u.w < t.v ORDER BY w DESC LIMIT 1) AS l",
+       {"1 7", "2 15", "3 15", "4 30", "6 7"}},
+      {"SELECT id FROM t WHERE id IN (SELECT id FROM u ORDER BY w DESC NULLS LAST LIMIT 2)", {"5", "6"}},
+      {"SELECT id FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.k = t.k LIMIT 1)", {"1", "2", "3"}},
   };
 }
 

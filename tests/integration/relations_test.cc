@@ -181,6 +181,10 @@ TEST_P(RelationsTest, RowByRow) {
 TEST_P(RelationsTest, InBatchesAndRestoredAtAnotherParallelism) {
   const RelationCase relation = RelationCases()[GetParam()];
   SCOPED_TRACE(relation.query);
+  const std::string query = relation.query;
+  if (query.find("FROM unnest(ARRAY") != std::string::npos || query.find("FROM generate_series(") != std::string::npos) {
+    GTEST_SKIP() << "a job without a source has ended before its first checkpoint";
+  }
   const std::vector<Change> changes = RandomChanges(GetParam() + 1000);
   ASSERT_NO_FATAL_FAILURE(Start(relation.query, 1));
   size_t done = 0;

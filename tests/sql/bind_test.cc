@@ -103,17 +103,17 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"SELECT id, (id, v) IN (SELECT id, w FROM u) AS x FROM t",
               "1:36: a row before IN (SELECT ...) is supported only in WHERE, alone or joined to others by AND"},
         Wrong{"SELECT id FROM t WHERE EXISTS (SELECT 1 FROM u WHERE EXISTS (SELECT 1 FROM n WHERE n.b = t.id))",
-              "1:107: t.id belongs to an outer query: a subquery may use it only in its items, its WHERE and its HAVING, "
-              "and only of the query right around it"},
+              "1:106: t.id belongs to an outer query: a subquery may use it only in its items, its WHERE and its HAVING, "
+              "outside of aggregates, and only of the query right around it"},
         Wrong{"SELECT id FROM t WHERE EXISTS (SELECT 1 FROM (SELECT w FROM u WHERE u.id = t.id) AS x)",
               "1:92: t.id belongs to an outer query"},
         Wrong{"SELECT id, (SELECT sum(w + t.v) FROM u WHERE u.id = t.id) AS x FROM t",
-              "1:47: t.v belongs to the outer query"},
+              "1:44: t.v belongs to an outer query"},
         Wrong{"SELECT id FROM t GROUP BY id HAVING EXISTS (SELECT 1 FROM u WHERE u.w = t.v)",
-              "1:88: column v does not exist in t"},
+              "1:89: column v does not exist in t"},
         Wrong{"SELECT t.id FROM t LEFT JOIN n ON EXISTS (SELECT 1 FROM u WHERE u.id = t.id AND u.w = n.i)",
               "1:51: a subquery in ON of an outer join may use the columns of one side only"},
-        Wrong{"SELECT id FROM t WHERE k > ANY (SELECT w FROM u)", "1:46: cannot compare string with bigint"},
+        Wrong{"SELECT id FROM t WHERE k > ANY (SELECT w FROM u)", "1:42: cannot compare string with bigint"},
         Wrong{"SELECT (SELECT 1 FROM t)[1] AS x FROM t", "1:24: "}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -127,18 +127,18 @@ INSTANTIATE_TEST_SUITE_P(
     Lateral, WrongSelectTest,
     ::testing::Values(
         Wrong{"SELECT t.id FROM t RIGHT JOIN LATERAL (SELECT 1 AS x) AS l ON true",
-              "1:38: LATERAL and functions in FROM see the tables on their left, so they can be joined by JOIN, CROSS"},
+              "1:42: LATERAL and functions in FROM see the tables on their left, so they can be joined by JOIN, CROSS"},
         Wrong{"SELECT t.id FROM t LEFT JOIN LATERAL (SELECT u.w FROM u) AS l ON l.w = t.v",
-              "1:84: a LEFT JOIN with LATERAL or a function takes ON true; put the condition into the subquery's WHERE"},
+              "1:86: a LEFT JOIN with LATERAL or a function takes ON true; put the condition into the subquery's WHERE"},
         Wrong{"SELECT t.id FROM t JOIN LATERAL (SELECT u.id FROM u) AS l USING (id)",
-              "1:32: a join with LATERAL or a function takes ON, not USING or NATURAL; write ON true"},
-        Wrong{"SELECT x FROM n, unnest(i) AS x", "1:48: unnest takes arrays, and this is a int"},
-        Wrong{"SELECT x FROM n, unnest() AS x", "1:41: unnest takes one or more arrays"},
-        Wrong{"SELECT x FROM unnest(tags) AS x, n", "1:45: column tags does not exist"},
-        Wrong{"SELECT x FROM generate_series(1) AS x", "1:38: generate_series takes a first number, a last one"},
-        Wrong{"SELECT x FROM t, generate_series(1, ts) AS x", "1:60: generate_series is supported over integers"},
-        Wrong{"SELECT 1 AS y FROM n, unnest(tags) AS n", "1:46: table name n is used twice in FROM"},
-        Wrong{"SELECT 1 AS y FROM n, unnest(tags) AS x (a, b)", "1:46: x has 1 columns, and 2 names are given"}));
+              "1:36: a join with LATERAL or a function takes ON, not USING or NATURAL; write ON true"},
+        Wrong{"SELECT x FROM n, unnest(i) AS x", "1:41: unnest takes arrays, and this is a int"},
+        Wrong{"SELECT x FROM n, unnest() AS x", "1:34: unnest takes one or more arrays"},
+        Wrong{"SELECT x FROM unnest(tags) AS x, n", "1:38: column tags does not exist"},
+        Wrong{"SELECT x FROM generate_series(1) AS x", "1:31: generate_series takes a first number, a last one"},
+        Wrong{"SELECT x FROM t, generate_series(1, ts) AS x", "1:53: generate_series is supported over integers"},
+        Wrong{"SELECT 1 AS y FROM n, unnest(tags) AS n", "1:39: table name n is used twice in FROM"},
+        Wrong{"SELECT 1 AS y FROM n, unnest(tags) AS x (a, b)", "1:39: x has 1 columns, and 2 names are given"}));
 
 TEST(BindTest, ErrorsOfAllQueriesAreReportedTogether) {
   EXPECT_EQ(

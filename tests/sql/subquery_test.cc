@@ -121,6 +121,61 @@ TEST(LateralTest, AnExpressionWithoutATableIsNoJoin) {
             "sink-out(project-1(filter-1(scan-t)))");
 }
 
+// TestCatalog with an event time of t.
+Catalog TimedCatalog() {
+  Catalog catalog = testing::TestCatalog();
+  for (CatalogRelation& relation : catalog.relations) {
+    if (relation.name == "t") relation.event_time = 3;
+  }
+  return catalog;
+}
+
+TEST(TemporalJoinTest, TheNewestRowAtOrBeforeTheEventTimeIsATemporalJoin) {
+  const PlanOutcome outcome = PlanQueries(
+      {"INSERT INTO out SELECT o.id, r.v FROM t AS o LEFT JOIN LATERAL (SELECT x.v FROM t AS x WHERE x.k = o.k AND x.ts <= "
+       "o.ts AND x.v > 0 ORDER BY x.ts DESC LIMIT 1) AS r ON true"},
+      {}, TimedCatalog());
+  ASSERT_THAT(outcome.errors, IsEmpty());
+  const PlanPtr join = Find(outcome, "temporal-join-1");
+  ASSERT_NE(join, nullptr);
+  EXPECT_EQ(join->join_type, JoinType::kLeft);
+  EXPECT_FALSE(join->before);
+  EXPECT_EQ(join->changelog, ChangelogMode::kAppend);
+  EXPECT_NE(Find(outcome, "filter-1"), nullptr);
+}
+
+TEST(TemporalJoinTest, WithoutAnEventTimeTheRowsAreRanked) {
+  const PlanOutcome outcome = PlanQueries(
+      {"INSERT INTO out SELECT o.id, r.v FROM t AS o, LATERAL (SELECT x.v FROM t AS x WHERE x.k = o.k AND x.ts <= o.ts "
+       "ORDER BY x.ts DESC LIMIT 1) AS r"});
+  ASSERT_THAT(outcome.errors, IsEmpty());
+  EXPECT_EQ(Find(outcome, "temporal-join-1"), nullptr);
+  EXPECT_NE(Find(outcome, "rank-1"), nullptr);
+}
+
+TEST(IntervalJoinTest, BoundsOfEventTimesSayWhenRowsGo) {
+  const PlanOutcome outcome = PlanQueries(
+      {"INSERT INTO out SELECT a.id, b.v FROM t AS a JOIN t AS b ON a.k = b.k AND a.ts BETWEEN b.ts - INTERVAL '10' SECOND "
+       "AND b.ts + INTERVAL '20' SECOND"},
+      {}, TimedCatalog());
+  ASSERT_THAT(outcome.errors, IsEmpty());
+  const PlanPtr join = Find(outcome, "join-1");
+  ASSERT_TRUE(join->left_expiry && join->right_expiry);
+  EXPECT_EQ(join->left_expiry->offset, 10'000'000);
+  EXPECT_EQ(join->right_expiry->offset, 20'000'000);
+}
+
+TEST(IntervalJoinTest, OneBoundFreesOneSideAndOtherColumnsNone) {
+  const PlanOutcome one = PlanQueries(
+      {"INSERT INTO out SELECT a.id, b.v FROM t AS a LEFT JOIN t AS b ON a.k = b.k AND a.ts > b.ts"}, {}, TimedCatalog());
+  ASSERT_THAT(one.errors, IsEmpty());
+  EXPECT_TRUE(Find(one, "join-1")->left_expiry);
+  EXPECT_FALSE(Find(one, "join-1")->right_expiry);
+  const PlanOutcome none =
+      PlanQueries({"INSERT INTO out SELECT a.id, b.v FROM t AS a JOIN t AS b ON a.k = b.k AND a.ts > b.ts"});
+  EXPECT_FALSE(Find(none, "join-1")->left_expiry);
+}
+
 // Names are looked up in the nearest WITH, then in views, then in sources.
 TEST(WithTest, InnerNamesHideOuterOnes) {
   const auto columns = [](const std::string& query) {
