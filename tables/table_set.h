@@ -2,7 +2,8 @@
 //
 // Memory: owners of overlays report what they hold.  Above 80 % of the bound the sources rest and checkpoints follow one
 // another, since only what the oldest kept checkpoint holds may be folded, and only what is folded may leave memory;
-// below 60 % the sources go on.  When a few checkpoints in a row have not helped, the job fails and names the largest
+// below 60 % the sources go on.  The indexes and filters of the bases, which cannot leave memory, count up to a quarter of
+// the bound: beyond it a warning says that the bound is too small for what is on disk.  When a few checkpoints in a row have not helped, the job fails and names the largest
 // table.  Owners drop clean rows when asked (wants_eviction), between batches and at barriers.
 #pragma once
 
@@ -18,7 +19,7 @@
 namespace weir {
 
 struct TableSetOptions {
-  int64_t memory = int64_t{1} << 30;  // bytes of overlays and block cache
+  int64_t memory = int64_t{1} << 30;  // bytes of overlays, block cache, and the bases' indexes
   int64_t redo_bytes = int64_t{512} << 20;
   int64_t redo_rows = 6'000'000;
   int64_t run_bytes = int64_t{2} << 20;  // of changes of a state table, at least, that are written before a barrier
@@ -60,6 +61,8 @@ class TableSet final : public Store {
   void StartFold(Epoch epoch);
   void RunFold(Epoch epoch, TablePositions to);
   Status CheckProgress();
+  // Looks anew at what the bases' indexes take.
+  void CountIndexes();
   // Whether less than so many tenths of the bound are used; then the sources go on if they rested.
   bool TakeRoom(int tenths);
 
@@ -74,6 +77,8 @@ class TableSet final : public Store {
   bool durable_ = false;  // there is a state dir
 
   std::atomic<int64_t> usage_{0};
+  std::atomic<int64_t> indexes_{0};  // of usage_: of the bases' indexes
+  std::atomic<bool> warned_{false};
   std::atomic<bool> full_{false};
 
   mutable std::mutex mutex_;
