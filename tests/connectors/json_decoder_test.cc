@@ -433,9 +433,9 @@ TEST(JsonDecoder, ChangelogsCarryTheKindOfTheRow) {
   const DecoderOptions options =
       Options({Declare("id", "bigint"), Declare("m", "bitmap32")}, FormatKind::kChangelogJson);
   const Decoded decoded = Decode(options, {R"({"op":"+I","id":1})", R"({"op":"-U","id":1})",
-                                           R"({"id":2,"op":"+U","m":"Zm9v"})", R"({"id":3,"op":"-D"})", R"({"id":4})",
+                                           R"({"id":2,"op":"+U","m":"OjAAAAAAAAA="})", R"({"id":3,"op":"-D"})", R"({"id":4})",
                                            R"({"op":"X","id":5})", R"({"op":null})", R"({"op":"?","op":"-D","id":6})"});
-  EXPECT_EQ(decoded.rows, "+I 1 NULL\n-U 1 NULL\n+U 2 Zm9v\n-D 3 NULL\n+I 4 NULL\n-D 6 NULL\n");
+  EXPECT_EQ(decoded.rows, "+I 1 NULL\n-U 1 NULL\n+U 2 OjAAAAAAAAA=\n-D 3 NULL\n+I 4 NULL\n-D 6 NULL\n");
   EXPECT_THAT(decoded.errors, ElementsAre("op: 'X' is none of +I -U +U -D", "op: 'null' is none of +I -U +U -D"));
 }
 

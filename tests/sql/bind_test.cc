@@ -77,9 +77,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Wrong{"SELECT string_agg(id, ',') FROM t", "1:24: function string_agg(bigint) does not exist"},
                       Wrong{"SELECT string_agg(k, k) FROM t", "1:38: the separator of string_agg must be a text"},
                       Wrong{"SELECT string_agg(DISTINCT k, ',' ORDER BY id) FROM t",
-                            "1:56: in an aggregate with DISTINCT, ORDER BY must be by its argument"},
+                            "1:60: in an aggregate with DISTINCT, ORDER BY must be by its argument"},
                       Wrong{"SELECT first_value(k ORDER BY id) FROM t",
-                            "1:43: first_value takes the values in the order of arrival"},
+                            "1:47: first_value takes the values in the order of arrival"},
                       Wrong{"SELECT last_value(DISTINCT k) FROM t", "1:24: DISTINCT has no meaning in last_value"},
                       Wrong{"SELECT bool_and(v) FROM t", "1:24: function bool_and(bigint) does not exist"},
                       Wrong{"SELECT stddev(k) FROM t", "1:24: function stddev(string) does not exist"},
@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(
               "1:43: the subquery of IN has 2 columns, and 1 stand"},
         Wrong{"SELECT id FROM t WHERE k IN (SELECT id FROM u)", "1:42: cannot compare string with bigint"},
         Wrong{"SELECT id, (SELECT w FROM u WHERE u.id = t.id) AS w FROM t",
-              "1:28: this subquery may give more than one row, and a value is one; use an aggregate such as MIN or MAX, "
+              "1:28: this subquery may give more than one row, and a value is one; use LIMIT 1, an aggregate such as MIN or MAX, "
               "or compare the whole primary key of its table with = in its WHERE"},
         Wrong{"SELECT id, (SELECT w, id FROM u) AS w FROM t", "1:28: a subquery as a value has one column, and this one"},
         Wrong{"SELECT id, (id, v) IN (SELECT id, w FROM u) AS x FROM t",

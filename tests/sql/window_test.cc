@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "1:47: the size of CUMULATE has to be a multiple"},
         Refused{"INSERT INTO out SELECT * FROM CUMULATE(t, ts, INTERVAL '9' SECOND, INTERVAL '3' SECOND)",
                 "1:47: the size of CUMULATE has to be a multiple"},
-        Refused{"INSERT INTO out SELECT * FROM EXPLODE(t, ts)", "1:31: function explode is not supported in FROM"},
+        Refused{"INSERT INTO out SELECT * FROM EXPLODE(t, ts)", "1:31: function explode cannot stand in FROM"},
         Refused{"INSERT INTO out SELECT * FROM SESSION(t, ts, INTERVAL '1' SECOND, k)", "1:31: sessions exist only where"},
         Refused{"INSERT INTO out SELECT count(*) AS n FROM SESSION(t, ts, INTERVAL '1' SECOND, k) GROUP BY window_start, window_end",
                 "1:43: sessions exist only where"},
