@@ -16,6 +16,8 @@ constexpr size_t kBarrierSweeps = 128;
 constexpr int64_t kLeastRelief = 64 << 10;      // bytes that are freed between two batches, if there are
 constexpr size_t kGroupsPerPart = 512;    // groups of one job on the I/O pool, at least
 constexpr size_t kMaxParts = 4;
+constexpr size_t kRedoSlotDistance = 24;
+constexpr size_t kRedoRecordDistance = 12;
 
 }  // namespace
 
@@ -135,16 +137,32 @@ Status RowGroups::Restore() {
   whole_bits_ = LoadedBits();
   for (size_t side = 0; side < sides_.size(); ++side) {
     for (const int bucket : buckets_) {
-      WEIR_TRY(sides_[side].table->Redo(bucket, [&](const LogEntry& entry) { return RedoEntry(side, entry); }));
+      WEIR_TRY(sides_[side].table->Redo(bucket, [&](std::span<const LogEntry> entries) -> Status {
+        RedoEntries(side, entries);
+        return {};
+      }));
     }
   }
+  redo_hashes_ = {};
   ReportUsage();
   return {};
 }
 
-Status RowGroups::RedoEntry(size_t side_index, const LogEntry& entry) {
+// What a key's rows need of the index and the arena is far apart in memory: it is asked for some entries ahead.
+void RowGroups::RedoEntries(size_t side, std::span<const LogEntry> entries) {
+  const size_t count = entries.size();
+  redo_hashes_.resize(count);
+  for (size_t i = 0; i < count; ++i) redo_hashes_[i] = HashBytes(entries[i].group);
+  for (size_t i = 0; i < count; ++i) {
+    if (i + kRedoSlotDistance < count) index_->PrefetchSlot(redo_hashes_[i + kRedoSlotDistance]);
+    if (i + kRedoRecordDistance < count) index_->PrefetchRecord(redo_hashes_[i + kRedoRecordDistance]);
+    RedoEntry(side, entries[i], redo_hashes_[i]);
+  }
+}
+
+void RowGroups::RedoEntry(size_t side_index, const LogEntry& entry, uint64_t hash) {
   const Side& side = sides_[side_index];
-  const Ref ref = FindOrAdd(HashBytes(entry.group), entry.group);
+  const Ref ref = FindOrAdd(hash, entry.group);
   Record* record = state_->At(ref);
   record->flags |= kRedone | kUncounted;
   RowGroup& group = Group(ref);
@@ -161,7 +179,6 @@ Status RowGroups::RedoEntry(size_t side_index, const LogEntry& entry) {
   } else if (!whole) {
     AddRow(side_index, group, entry.unique, {}, kTombstone);
   }
-  return {};
 }
 
 // --- before a batch

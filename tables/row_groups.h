@@ -92,7 +92,8 @@ class RowGroups {
   uint8_t WholeBits(std::string_view key) const;
   void NoteLeft(std::string_view key);
   void NoteUncounted(Ref ref);
-  Status RedoEntry(size_t side, const LogEntry& entry);
+  void RedoEntries(size_t side, std::span<const LogEntry> entries);
+  void RedoEntry(size_t side, const LogEntry& entry, uint64_t hash);
   void AddRow(size_t side, RowGroup& group, std::string_view unique, std::string_view rest, uint8_t flags);
   void StartLoad();
   Status FinishLoad();
@@ -119,6 +120,7 @@ class RowGroups {
 
   std::shared_ptr<Load> load_;
   std::vector<Ref> uncounted_;
+  std::vector<uint64_t> redo_hashes_;
   uint64_t sweep_position_ = 0;
   Epoch swept_for_ = 0;     // what was folded then
   size_t sweeps_left_ = 0;  // until all groups have been looked at twice

@@ -168,10 +168,10 @@ Status Table::OpenLog(int bucket) {
   return is_log() ? OpenLogBucket(i) : Status{};
 }
 
-Status Table::Redo(int bucket, const std::function<Status(const LogEntry&)>& take) const {
+Status Table::Redo(int bucket, const std::function<Status(std::span<const LogEntry>)>& take) const {
   const auto i = static_cast<size_t>(bucket);
   if (folder_.empty() || !logged() || folded_ends_[i] == restored_ends_[i]) return {};
-  return ReadLog(LogFolder(bucket), folded_ends_[i], restored_ends_[i], take);
+  return ReadLogBlocks(LogFolder(bucket), folded_ends_[i], restored_ends_[i], take);
 }
 
 // --- the task of a bucket
@@ -220,6 +220,11 @@ TableFigures Table::Figures() const {
   figures.folds = folds_;
   figures.kv_bytes = base_ && has_base() ? base_->bytes() : closed_base_bytes_;
   return figures;
+}
+
+int64_t Table::index_bytes() const {
+  const std::lock_guard lock(fold_mutex_);
+  return base_ && has_base() ? base_->index_bytes() : 0;
 }
 
 // --- folds

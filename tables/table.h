@@ -53,7 +53,7 @@ class Table {
   // All buckets of a task, in rising order.
   Status OpenBuckets(const std::vector<int>& buckets);
   // Calls take for the changes between the last fold and the restored checkpoint, in order.
-  Status Redo(int bucket, const std::function<Status(const LogEntry&)>& take) const;
+  Status Redo(int bucket, const std::function<Status(std::span<const LogEntry>)>& take) const;
   Status Append(int bucket, const LogEntry& entry) {
     if (BucketLog* log = logs_[static_cast<size_t>(bucket)].get()) return log->Append(entry);
     if (!folder_.empty()) changes_[static_cast<size_t>(bucket)]->Keep(bucket, entry);
@@ -81,6 +81,8 @@ class Table {
   // The number of the restored checkpoint; 0 for a new job.
   Epoch restored() const { return restored_; }
   TableFigures Figures() const;
+  // Memory of the base's indexes and filters.
+  int64_t index_bytes() const;
 
  private:
   friend class EpochChanges;

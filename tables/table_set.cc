@@ -18,6 +18,7 @@ constexpr int kRoomTenths = 7;              // of the bound: below it the source
 constexpr int64_t kFilterShare = 16;        // all filters of overlays are at most this part of it
 constexpr int kMaxRounds = 12;              // checkpoints in a row that may find memory full
 constexpr int kManyLevel0Files = 12;        // a fold waits while the base has more
+constexpr int64_t kIndexShare = 4;          // of the bound, that the bases' indexes are counted for at most
 constexpr int64_t kFoldShare = 2;           // memory in use from which folds start, as a part of the bound
 
 }  // namespace
@@ -42,6 +43,7 @@ Status TableSet::Open(const std::string& state_dir, const Manifest* restored, Sc
   durable_ = !state_dir.empty();
   for (const auto& table : tables_) WEIR_TRY(table->Open(state_dir, restored));
   if (restored != nullptr) kept_[restored->epoch] = restored->tables;
+  CountIndexes();
   return {};
 }
 
@@ -53,6 +55,7 @@ Result<Store::StateBytes> TableSet::Prepare(Epoch epoch) {
     sum.full += bytes.full;
     sum.incremental += bytes.incremental;
   }
+  CountIndexes();
   return sum;
 }
 
@@ -148,6 +151,7 @@ void TableSet::RunFold(Epoch epoch, TablePositions to) {
     status = table->FoldTo(epoch, to[table->name()], cancelled);
   }
   bool more = false;
+  CountIndexes();
   {
     const std::lock_guard lock(mutex_);
     if (!closed_ && status) folded_ = epoch;
@@ -194,6 +198,19 @@ int64_t TableSet::filter_bytes() const {
   return options_.memory / kFilterShare / std::max<int64_t>(1, static_cast<int64_t>(tables_.size()));
 }
 
+void TableSet::CountIndexes() {
+  int64_t bytes = 0;
+  for (const auto& table : tables_) bytes += table->index_bytes();
+  const int64_t most = bound_ / kIndexShare;
+  if (bytes > std::max<int64_t>(most, 1 << 20) && durable_ && !warned_.exchange(true)) {
+    spdlog::warn("the indexes of the tables on disk take {}, more than a quarter of what options.memory leaves them ({}); raise "
+                 "it, or memory use will be above it",
+                 FormatSize(bytes), FormatSize(bound_));
+  }
+  const int64_t counted = std::min(bytes, most);
+  AddUsage(counted - indexes_.exchange(counted));
+}
+
 void TableSet::AddUsage(int64_t bytes) {
   if (bytes == 0) return;
   const int64_t now = usage_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
@@ -206,8 +223,11 @@ void TableSet::AddUsage(int64_t bytes) {
   }
 }
 
-// Rows that are used again and again do not grow, and ask for nothing.
+// Rows that are used again and again do not grow, and ask for nothing.  State without a log is folded at each checkpoint,
+// and those that come when memory is full are soon enough.
 void TableSet::NoteGrowth(int64_t now) {
+  const bool folds = std::any_of(tables_.begin(), tables_.end(), [](const auto& table) { return table->logged(); });
+  if (!folds) return;
   int64_t from = grown_from_.load(std::memory_order_relaxed);
   const bool grown = now > bound_ / 2 && now - from > bound_ / kGrowthShare;
   if (now >= from && !grown) return;

@@ -5,6 +5,8 @@
 // the bound each, and folds follow them; above 60 % owners drop clean rows, a little between two batches and more at a
 // barrier, until half is used.  Above 80 % the sources rest and checkpoints follow one another; below 70 % the sources go
 // on.  When a few checkpoints in a row have not helped, the job fails and names the largest table.
+// The indexes and filters of the bases, which cannot leave memory, count up to a quarter of the bound: beyond it a warning
+// says that the bound is too small for what is on disk.
 #pragma once
 
 #include <condition_variable>
@@ -19,7 +21,7 @@
 namespace weir {
 
 struct TableSetOptions {
-  int64_t memory = int64_t{1} << 30;  // bytes of overlays and block cache
+  int64_t memory = int64_t{1} << 30;  // bytes of overlays, block cache, and the bases' indexes
   int64_t redo_bytes = int64_t{512} << 20;
   int64_t redo_rows = 6'000'000;
   int64_t run_bytes = int64_t{2} << 20;  // of changes of a state table, at least, that are written before a barrier
@@ -66,6 +68,8 @@ class TableSet final : public Store {
   void RunFold(Epoch epoch, TablePositions to);
   Status CheckProgress();
   void NoteGrowth(int64_t now);
+  // Looks anew at what the bases' indexes take.
+  void CountIndexes();
   // Whether less than so many tenths of the bound are used; then the sources go on if they rested.
   bool TakeRoom(int tenths);
 
@@ -80,6 +84,8 @@ class TableSet final : public Store {
   bool durable_ = false;  // there is a state dir
 
   std::atomic<int64_t> usage_{0};
+  std::atomic<int64_t> indexes_{0};  // of usage_: of the bases' indexes
+  std::atomic<bool> warned_{false};
   std::atomic<bool> full_{false};
   std::atomic<bool> pressing_{false};
   // The least use since a checkpoint was asked for because memory grew.

@@ -29,6 +29,7 @@ std::optional<Bitmap> Bitmap::Parse(TypeKind kind, std::string_view bytes) {
     roaring_bitmap_t* read = roaring_bitmap_portable_deserialize_safe(part.bytes.data(), part.bytes.size());
     if (read == nullptr) return std::nullopt;
     bitmap.parts_.emplace_hint(bitmap.parts_.end(), part.high, Roaring(read));
+    bitmap.cardinality_ += part.cardinality;
   }
   return bitmap;
 }
@@ -44,12 +45,15 @@ void Bitmap::Serialise(std::string& out) const {
 
 bool Bitmap::Add(uint64_t id) {
   WEIR_CHECK(kind_ == TypeKind::kBitmap64 || High(id) == 0);
-  return parts_[High(id)].addChecked(Low(id));
+  const bool added = parts_[High(id)].addChecked(Low(id));
+  cardinality_ += added ? 1 : 0;
+  return added;
 }
 
 bool Bitmap::Remove(uint64_t id) {
   const auto part = parts_.find(High(id));
   if (part == parts_.end() || !part->second.removeChecked(Low(id))) return false;
+  --cardinality_;
   if (part->second.isEmpty()) parts_.erase(part);
   return true;
 }
@@ -59,10 +63,9 @@ bool Bitmap::Contains(uint64_t id) const {
   return part != parts_.end() && part->second.contains(Low(id));
 }
 
-uint64_t Bitmap::Cardinality() const {
-  uint64_t count = 0;
-  for (const auto& [high, part] : parts_) count += part.cardinality();
-  return count;
+void Bitmap::Count() {
+  cardinality_ = 0;
+  for (const auto& [high, part] : parts_) cardinality_ += part.cardinality();
 }
 
 void Bitmap::AppendIds(std::vector<uint64_t>& out) const {
@@ -76,6 +79,8 @@ void Bitmap::AppendIds(std::vector<uint64_t>& out) const {
 
 size_t Bitmap::ByteSize() const {
   constexpr size_t kPartOverhead = 128;
+  constexpr size_t kManyParts = 64;  // spread over so many, ids are few in each
+  if (parts_.size() > kManyParts) return sizeof *this + parts_.size() * kPartOverhead + 4 * cardinality_;
   size_t bytes = sizeof *this;
   for (const auto& [high, part] : parts_) bytes += kPartOverhead + part.getSizeInBytes();
   return bytes;
@@ -93,10 +98,12 @@ void Bitmap::Combine(const Bitmap& other, bool keep_own, Change change) {
     }
     part = part->second.isEmpty() ? parts_.erase(part) : std::next(part);
   }
+  Count();
 }
 
 void Bitmap::Or(const Bitmap& other) {
   for (const auto& [high, part] : other.parts_) parts_[high] |= part;
+  Count();
 }
 
 void Bitmap::And(const Bitmap& other) {
@@ -109,6 +116,7 @@ void Bitmap::Xor(const Bitmap& other) {
     own->second ^= part;
     if (own->second.isEmpty()) parts_.erase(own);
   }
+  Count();
 }
 
 void Bitmap::AndNot(const Bitmap& other) {

@@ -37,7 +37,7 @@ class Bitmap {
   bool Remove(uint64_t id);
   bool Contains(uint64_t id) const;
 
-  uint64_t Cardinality() const;
+  uint64_t Cardinality() const { return cardinality_; }
   // Appends the ids, smallest first.
   void AppendIds(std::vector<uint64_t>& out) const;
   // About what it takes in memory.
@@ -49,11 +49,13 @@ class Bitmap {
   void AndNot(const Bitmap& other);
 
  private:
+  void Count();
   template <class Change>
   void Combine(const Bitmap& other, bool keep_own, Change change);
 
   TypeKind kind_;
   std::map<uint32_t, Roaring> parts_;  // by high half; none is empty
+  uint64_t cardinality_ = 0;
 };
 
 // The id of a value of an integer column in a bitmap of that kind.

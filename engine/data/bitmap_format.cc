@@ -161,8 +161,8 @@ struct Shape {
 
   size_t PlainBytes() const { return cardinality <= kMaxArray ? 2 * size_t{cardinality} : kBitsetBytes; }
   size_t RunBytes() const { return 2 + 4 * size_t{runs}; }
-  // The rule of CRoaring's run_optimize, which prices an array at two bytes more than it takes: where both are equal, other
-  // writers' bytes are met.
+  // The rule of CRoaring's run_optimize, which prices an array at two bytes more than it takes: so the bytes are those of
+  // other writers.
   bool AsRuns() const { return RunBytes() < PlainBytes() + (cardinality <= kMaxArray ? 2 : 0); }
   size_t Bytes() const { return AsRuns() ? RunBytes() : PlainBytes(); }
 };

@@ -143,11 +143,11 @@ class CommandLine {
   void AddGenerate() {
     generate_command_ = app_.add_subcommand("generate", "Make rows to try jobs on, the same for the same seed");
     generate_command_->add_option("KIND", generate_.kind, "orders | visits | behaviour | nexmark")->required();
-    AddCount(generate_command_, "--rows", generate_.rows, 0, "How many; of nexmark events in all three streams");
+    AddCount(generate_command_, "--rows", generate_.rows, 0, "How many");
     generate_command_->add_option("--seed", generate_.seed, "Seed");
     AddCount(generate_command_, "--users", generate_.users, 1, "Different users");
     AddCount(generate_command_, "--days", generate_.days, 1, "Days that the rows cover");
-    generate_command_->add_option("--out", generate_.folder, "Write DIR/KIND.jsonl; nexmark: person, auction and bid")->type_name("DIR");
+    generate_command_->add_option("--out", generate_.folder, "Write DIR/KIND.jsonl")->type_name("DIR");
     generate_command_->add_option("--kafka", generate_.brokers, "Send to a topic")->type_name("BROKERS");
     generate_command_->add_option("--topic", generate_.topic, "The topic; default KIND")->type_name("TOPIC");
     generate_command_->add_option("--connect-timeout", generate_.connect_timeout, "How long to wait for a broker")

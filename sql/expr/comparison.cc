@@ -193,14 +193,16 @@ ExpressionPtr AtScaleOf(const ExpressionPtr& literal, const DataType& other) {
   return literal;
 }
 
-Status MakeComparable(ExpressionPtr& left, ExpressionPtr& right) {
+// `equality`: for = and <> alone, which bitmaps have, too: their bytes are canonical.
+Status MakeComparable(ExpressionPtr& left, ExpressionPtr& right, bool equality) {
   std::vector<ExpressionPtr> both = {left, right};
   const auto unified = Unify(both, "compare");
   if (!unified) {
     if (IsStringLiteral(*left) || IsStringLiteral(*right)) return unified.error();
     return CannotCompare(*left, *right);
   }
-  if (!IsOrderable(*unified)) return PlanError("values of type " + TypeName(*unified) + " cannot be compared");
+  const bool bitmap = unified->kind == TypeKind::kBitmap32 || unified->kind == TypeKind::kBitmap64;
+  if (!IsOrderable(*unified) && !(equality && bitmap)) return PlanError("values of type " + TypeName(*unified) + " cannot be compared");
   if (IsExact(left->type()) && IsExact(right->type())) {
     left = AtScaleOf(left, right->type());
     right = AtScaleOf(right, left->type());
@@ -218,7 +220,7 @@ Result<ExpressionPtr> BindComparison(const std::string&, std::vector<ExpressionP
 }
 
 Result<ExpressionPtr> BindDistinct(const std::string& name, std::vector<ExpressionPtr> arguments) {
-  WEIR_TRY(MakeComparable(arguments[0], arguments[1]));
+  WEIR_TRY(MakeComparable(arguments[0], arguments[1], true));
   const bool distinct = name == "IS DISTINCT FROM";
   Kernel equal = ComparisonKernel(Comparison::kEqual, arguments[0]->type(), arguments[1]->type());
   Kernel kernel = [equal, distinct](const KernelInput& input) -> RowResult<ColumnPtr> {
@@ -373,7 +375,8 @@ Kernel ComparisonKernel(Comparison comparison, const DataType& left, const DataT
 
 Result<ExpressionPtr> MakeComparison(Comparison comparison, ExpressionPtr left, ExpressionPtr right) {
   static constexpr const char* kNames[] = {"=", "<>", "<", "<=", ">", ">="};
-  WEIR_TRY(MakeComparable(left, right));
+  const bool equality = comparison == Comparison::kEqual || comparison == Comparison::kNotEqual;
+  WEIR_TRY(MakeComparable(left, right, equality));
   Kernel kernel = ComparisonKernel(comparison, left->type(), right->type());
   return MakeKernelCall({kNames[static_cast<size_t>(comparison)], BooleanType(), {left, right}, std::move(kernel)});
 }

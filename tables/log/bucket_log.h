@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "engine/base/result.h"
@@ -61,5 +62,8 @@ Result<SegmentStart> ReadSegmentStart(const std::string& folder, uint64_t number
 // or a cut one is an error that names file and byte.
 Status ReadLog(const std::string& folder, const LogPosition& from, const LogPosition& to,
                const std::function<Status(const LogEntry&)>& take);
+// The same, block by block, for who can do more with many entries at once.
+Status ReadLogBlocks(const std::string& folder, const LogPosition& from, const LogPosition& to,
+                     const std::function<Status(std::span<const LogEntry>)>& take);
 
 }  // namespace weir

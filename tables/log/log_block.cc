@@ -182,8 +182,7 @@ Result<BlockHeader> BlockReader::DecodeHeader(std::string_view bytes, uint64_t r
   return header;
 }
 
-Status BlockReader::Read(std::string_view block, const std::string& path, uint64_t byte,
-                         const std::function<Status(const LogEntry&)>& take) {
+Result<std::span<const LogEntry>> BlockReader::Read(std::string_view block, const std::string& path, uint64_t byte) {
   BlockHeader header;
   std::memcpy(&header, block.data(), sizeof header);
   constexpr size_t kFrom = sizeof header.checksum;
@@ -200,6 +199,7 @@ Status BlockReader::Read(std::string_view block, const std::string& path, uint64
     entries = {raw_.data(), header.raw_bytes};
   }
   Cursor cursor{entries.data(), entries.data() + entries.size()};
+  entries_.clear();
   LogEntry entry;
   for (uint32_t i = 0; i < header.entries; ++i) {
     const uint64_t first = cursor.Number();
@@ -208,10 +208,10 @@ Status BlockReader::Read(std::string_view block, const std::string& path, uint64
     entry.unique = cursor.Bytes(first >> kFlagBits);
     entry.rest = entry.remove ? std::string_view() : cursor.Bytes(cursor.Number());
     if (!cursor.good) return LogDamage(path, byte, "entries of the block");
-    WEIR_TRY(take(entry));
+    entries_.push_back(entry);
   }
   if (cursor.at != cursor.end) return LogDamage(path, byte, "bytes behind the entries of the block");
-  return {};
+  return std::span<const LogEntry>(entries_);
 }
 
 }  // namespace weir

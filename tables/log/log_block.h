@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/base/result.h"
 #include "engine/data/column.h"
@@ -70,12 +71,13 @@ class BlockReader {
   static Result<BlockHeader> DecodeHeader(std::string_view bytes, uint64_t room, const std::string& path,
                                           uint64_t byte);
 
-  // Calls take(entry) for every entry of a whole block, header included, after its checksum was found good.
-  Status Read(std::string_view block, const std::string& path, uint64_t byte,
-              const std::function<Status(const LogEntry&)>& take);
+  // The entries of a whole block, header included, after its checksum was found good; valid until the next call, and as
+  // long as `block` is.
+  Result<std::span<const LogEntry>> Read(std::string_view block, const std::string& path, uint64_t byte);
 
  private:
   Buffer<char> raw_;
+  std::vector<LogEntry> entries_;
 };
 
 }  // namespace weir

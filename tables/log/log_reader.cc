@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "engine/base/check.h"
 #include "tables/log/bucket_log.h"
@@ -15,7 +14,7 @@
 namespace weir {
 namespace {
 
-using Take = std::function<Status(const LogEntry&)>;
+using Take = std::function<Status(std::span<const LogEntry>)>;
 
 class LogReader {
  public:
@@ -25,6 +24,10 @@ class LogReader {
   // Reads segment `number` from byte `from` (0: its first block) to byte `to` (none: its end).
   Status ReadSegment(uint64_t number, uint64_t from, std::optional<uint64_t> to);
   uint64_t offset() const { return offset_; }
+  // Has the kernel read a segment while the one before it is taken in.
+  void ReadAhead(uint64_t number) const {
+    if (const auto file = SegmentFile::OpenForReading(SegmentPath(folder_, number))) (*file)->ReadAhead();
+  }
   // Reads the first block of a segment, at whatever offset that begins.  Returns that offset.
   Result<uint64_t> ReadFirstBlock(uint64_t number);
 
@@ -106,7 +109,8 @@ Result<uint64_t> LogReader::ReadBlock(const SegmentFile& file, uint64_t byte, ui
     return LogDamage(file.path(), byte,
                      fmt::format("the block begins at offset {}, expected {}", header.first_offset, offset_));
   }
-  WEIR_TRY(reader_.Read({block_.data(), size}, file.path(), byte, take_));
+  WEIR_ASSIGN(const std::span<const LogEntry> entries, reader_.Read({block_.data(), size}, file.path(), byte));
+  WEIR_TRY(take_(entries));
   offset_ += header.entries;
   return byte + size;
 }
@@ -115,9 +119,8 @@ Result<uint64_t> LogReader::ReadBlock(const SegmentFile& file, uint64_t byte, ui
 
 Result<SegmentStart> ReadSegmentStart(const std::string& folder, uint64_t number) {
   SegmentStart start;
-  bool first = true;
-  const Take take = [&](const LogEntry& entry) -> Status {
-    if (std::exchange(first, false)) start.group = entry.group;
+  const Take take = [&](std::span<const LogEntry> entries) -> Status {
+    if (!entries.empty()) start.group = entries.front().group;
     return {};
   };
   LogReader reader(folder, 0, take);
@@ -125,13 +128,22 @@ Result<SegmentStart> ReadSegmentStart(const std::string& folder, uint64_t number
   return start;
 }
 
-Status ReadLog(const std::string& folder, const LogPosition& from, const LogPosition& to, const Take& take) {
+Status ReadLog(const std::string& folder, const LogPosition& from, const LogPosition& to,
+               const std::function<Status(const LogEntry&)>& take) {
+  return ReadLogBlocks(folder, from, to, [&](std::span<const LogEntry> entries) -> Status {
+    for (const LogEntry& entry : entries) WEIR_TRY(take(entry));
+    return {};
+  });
+}
+
+Status ReadLogBlocks(const std::string& folder, const LogPosition& from, const LogPosition& to, const Take& take) {
   if (from == to) return {};
   WEIR_CHECK_LE(from.offset, to.offset);
   WEIR_CHECK_LE(from.segment, to.segment);
   LogReader reader(folder, from.offset, take);
   for (uint64_t number = from.segment; number <= to.segment; ++number) {
     const bool last = number == to.segment;
+    if (number < to.segment) reader.ReadAhead(number + 1);
     if (last && to.byte == 0) break;
     WEIR_TRY(reader.ReadSegment(number, number == from.segment ? from.byte : 0,
                                 last ? std::optional<uint64_t>(to.byte) : std::nullopt));

@@ -90,6 +90,8 @@ void SegmentFile::WriteBehind(uint64_t from, uint64_t bytes) {
   (void)::sync_file_range(fd_, static_cast<off_t>(from), static_cast<off_t>(bytes), SYNC_FILE_RANGE_WRITE);
 }
 
+void SegmentFile::ReadAhead() const { (void)::posix_fadvise(fd_, 0, 0, POSIX_FADV_WILLNEED); }
+
 Status SegmentFile::Sync(uint64_t bytes) {
   if (::fdatasync(fd_) != 0) return SystemError("fdatasync the log segment", path_);
   uint64_t before = synced_bytes();

@@ -40,6 +40,8 @@ class SegmentFile {
   Status WriteAt(uint64_t byte, std::string_view content);
   // Asks the kernel to begin writing a range back.  Only a hint: what goes wrong shows at Sync.
   void WriteBehind(uint64_t from, uint64_t bytes);
+  // Asks the kernel to read all of it.  Only a hint.
+  void ReadAhead() const;
   // Makes the first `bytes` durable.  After an error the file must not be synced again: the kernel reports it once.
   Status Sync(uint64_t bytes);
   uint64_t synced_bytes() const { return synced_bytes_.load(std::memory_order_acquire); }

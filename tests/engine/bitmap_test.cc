@@ -166,6 +166,7 @@ TEST(Bitmap, OperationsAreThoseOfSetsWithCanonicalBytes) {
       }
       model = std::move(result);
       ASSERT_EQ(SetOf(bitmap), model);
+      ASSERT_EQ(bitmap.Cardinality(), model.size());
       const std::string bytes = Bytes(bitmap);
       ASSERT_EQ(bytes, Bytes(Of(kind, model)));
       ASSERT_EQ(BitmapCardinality(kind, bytes), model.size());

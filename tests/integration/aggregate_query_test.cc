@@ -69,7 +69,7 @@ TEST(AggregateQueryTest, ANullKeyIsNotALeftOutKey) {
 
 TEST(AggregateQueryTest, GroupingSetsWithHavingAndWithoutInput) {
   EXPECT_THAT(Collapse("SELECT t, k, sum(i) AS s FROM a GROUP BY GROUPING SETS ((t), (k), ()) HAVING sum(i) > 20", kRows),
-              UnorderedElementsAre("y NULL 50", "NULL 1 30", "NULL 2 29", "NULL NULL 59"));
+              UnorderedElementsAre("'y' NULL 50", "NULL 1 30", "NULL 2 29", "NULL NULL 59"));
   EXPECT_THAT(Collapse("SELECT k, count(*) AS n FROM a GROUP BY ROLLUP (k)", {}), ElementsAre("NULL 0"));
   EXPECT_THAT(Collapse("SELECT k, count(*) AS n FROM a GROUP BY k, GROUPING SETS ((), ())", kRows),
               UnorderedElementsAre("1 2", "1 2", "2 2", "2 2"));
@@ -78,9 +78,9 @@ TEST(AggregateQueryTest, GroupingSetsWithHavingAndWithoutInput) {
 TEST(AggregateQueryTest, ListsInTheOrderAskedFor) {
   EXPECT_THAT(Collapse("SELECT k, string_agg(t, '; ' ORDER BY i DESC) AS s, array_agg(i ORDER BY i) AS r FROM a GROUP BY k",
                        kRows),
-              UnorderedElementsAre("1 y; x [10,20]", "2 y; z [-1,30]"));
+              UnorderedElementsAre("1 'y; x' [10,20]", "2 'y; z' [-1,30]"));
   EXPECT_THAT(Collapse("SELECT string_agg(DISTINCT t, '') AS s, listagg(t) FILTER (WHERE k = 2) AS l FROM a", kRows),
-              ElementsAre("xyz y,z"));
+              ElementsAre("'xyz' 'y,z'"));
 }
 
 TEST(AggregateQueryTest, BitmapsAreBuiltCountedAndCombined) {
@@ -120,7 +120,7 @@ TEST(AggregateQueryTest, SeveralAtOnce) {
   EXPECT_THAT(Collapse("SELECT k, bool_and(f) AS a, bool_or(f) AS o, bit_or(i) AS b, stddev_pop(i) AS d, "
                        "first_value(t) AS h, last_value(t) AS l FROM a GROUP BY k",
                        kRows),
-              UnorderedElementsAre("1 false true 30 5 x y", "2 true true -1 15.5 y z"));
+              UnorderedElementsAre("1 false true 30 5 'x' 'y'", "2 true true -1 15.5 'y' 'z'"));
 }
 
 }  // namespace

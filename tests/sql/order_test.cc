@@ -120,7 +120,7 @@ TEST(LimitTest, DistinctOnIsTheFirstOfEach) {
 TEST(OverTest, CallsOfOneWindowShareANode) {
   EXPECT_EQ(Outline("INSERT INTO out SELECT sum(v) OVER w AS s, count(*) OVER (w ROWS 2 PRECEDING) AS c, "
                     "max(v) OVER (PARTITION BY id) AS m FROM t WINDOW w AS (PARTITION BY k ORDER BY ts)"),
-            "sink-out(project-1(over-2(exchange-2(over-1(exchange-1(scan-t))))))");
+            "sink-out(project-2(over-2(exchange-2(project-1(over-1(exchange-1(scan-t)))))))");
 }
 
 TEST(OverTest, WindowsSeeTheGroups) {
@@ -154,7 +154,7 @@ TEST(OverTest, WhatIsRefused) {
       {"SELECT sum(rank() OVER ()) OVER () FROM t", "1:28: window functions cannot be nested"},
       {"SELECT ntile(4) OVER (ORDER BY v) FROM t", "1:24: ntile with OVER is not supported"},
       {"SELECT count(DISTINCT v) OVER () FROM t", "1:24: DISTINCT in a window function"},
-      {"SELECT sum(v) OVER w FROM t", "1:38: window w does not exist"},
+      {"SELECT sum(v) OVER w FROM t", "1:36: window w does not exist"},
       {"SELECT sum(b) OVER (ORDER BY d RANGE 1 PRECEDING) FROM n", "RANGE over double"},
       {"SELECT sum(v) OVER (ORDER BY v, id RANGE 1 PRECEDING) FROM t", "RANGE with a distance needs ORDER BY of exactly"},
       {"SELECT sum(v) OVER (ORDER BY v ROWS -1 PRECEDING) FROM t", "must not be negative"},
