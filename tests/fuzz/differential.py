@@ -30,7 +30,7 @@ FEATURES = {
 }
 
 
-def run(args, folder, timeout=120):
+def run(args, folder, timeout=600):
     return subprocess.run(args, cwd=folder, capture_output=True, text=True, timeout=timeout)
 
 
