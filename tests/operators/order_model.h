@@ -128,8 +128,9 @@ class OrderedRun {
     tasks_.clear();
     for (int i = 0; i < parallelism; ++i) {
       tasks_.push_back(std::make_unique<Task>(make_, i, parallelism));
-      if (from == nullptr) continue;
-      ASSERT_TRUE(tasks_.back()->op->Restore(*from));
+      if (from != nullptr) {
+        ASSERT_TRUE(tasks_.back()->op->Restore(*from));
+      }
     }
   }
 
