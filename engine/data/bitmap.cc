@@ -35,7 +35,10 @@ std::optional<Bitmap> Bitmap::Parse(TypeKind kind, std::string_view bytes) {
 }
 
 void Bitmap::Serialise(std::string& out) const {
-  if (kind_ == TypeKind::kBitmap32) return AppendBitmapPart(parts_.empty() ? Roaring() : parts_.begin()->second, out);
+  if (kind_ == TypeKind::kBitmap32) {
+    const Roaring none;
+    return AppendBitmapPart(parts_.empty() ? none : parts_.begin()->second, out);
+  }
   AppendRaw(uint64_t{parts_.size()}, out);
   for (const auto& [high, part] : parts_) {
     AppendRaw(high, out);

@@ -202,7 +202,8 @@ Status MakeComparable(ExpressionPtr& left, ExpressionPtr& right, bool equality) 
     return CannotCompare(*left, *right);
   }
   const bool bitmap = unified->kind == TypeKind::kBitmap32 || unified->kind == TypeKind::kBitmap64;
-  if (!IsOrderable(*unified) && !(equality && bitmap)) return PlanError("values of type " + TypeName(*unified) + " cannot be compared");
+  if (!IsOrderable(*unified) && !(equality && bitmap))
+    return PlanError("values of type " + TypeName(*unified) + " cannot be compared");
   if (IsExact(left->type()) && IsExact(right->type())) {
     left = AtScaleOf(left, right->type());
     right = AtScaleOf(right, left->type());
