@@ -77,8 +77,8 @@ TEST(OrderQueryTest, WindowFunctionsFollowChanges) {
 }
 
 TEST(OrderQueryTest, InEventTime) {
-  const std::vector<Row> rows = {{"e", {"1", "x", "1000"}}, {"e", {"2", "y", "3000"}}, {"e", {"3", "x", "3000"}},
-                                 {"e", {"4", "x", "2000"}}, {"e", {"5", "x", "5000"}}};
+  const std::vector<Row> rows = {{"e", {"1", "x", "1970-01-01T00:00:01"}}, {"e", {"2", "y", "1970-01-01T00:00:03"}}, {"e", {"3", "x", "1970-01-01T00:00:03"}},
+                                 {"e", {"4", "x", "1970-01-01T00:00:02"}}, {"e", {"5", "x", "1970-01-01T00:00:05"}}};
   EXPECT_THAT(Collapse("SELECT id, count(*) OVER (PARTITION BY k ORDER BY ts RANGE BETWEEN INTERVAL '2 seconds' PRECEDING AND "
                        "CURRENT ROW) AS c FROM e",
                        rows, 1),
