@@ -77,8 +77,8 @@ Status Aggregate::ProcessRows(const Batch& batch, Output& out) {
 }
 
 Status Aggregate::EmitOrWait(Output& out) {
-  // Results of before can name values of sets, which are good until the next batch alone; sessions move.
-  const bool waits = early() && plan_.sets.empty() && !sessions() && touched_.size() < kWaitingGroups;
+  // Results of before can name values of sets and states, which are good until the next batch alone; sessions move.
+  const bool waits = early() && !plan_.HasIds() && !sessions() && touched_.size() < kWaitingGroups;
   if (waits) {
     const Micros now = context().clock == nullptr ? 0 : context().clock->Monotonic();
     if (early_at_ == kMaxMicros) early_at_ = now + options_.windows->early;

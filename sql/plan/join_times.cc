@@ -51,7 +51,23 @@ std::optional<TimeBound> AsTimeBound(const ExpressionPtr& conjunct) {
   return std::nullopt;
 }
 
+namespace {
+
+// Equal ends of windows: when the watermark has reached one, all rows of both sides have come.
+bool ExpireWithWindows(PlanNode& join, const EventTimes& left, const EventTimes& right) {
+  for (size_t i = 0; i < join.left_keys.size(); ++i) {
+    if (!Contains(left.window_ends, join.left_keys[i]) || !Contains(right.window_ends, join.right_keys[i])) continue;
+    join.left_expiry = RowExpiry{join.left_keys[i], -1};
+    join.right_expiry = RowExpiry{join.right_keys[i], -1};
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 void FindExpiry(PlanNode& join, const Catalog& catalog) {
+  if (ExpireWithWindows(join, EventTimesOf(*join.inputs[0], catalog), EventTimesOf(*join.inputs[1], catalog))) return;
   if (join.condition == nullptr) return;
   const bool outer_kind = LeftColumnsOnly(join.join_type);
   if (outer_kind) return;

@@ -17,7 +17,8 @@ struct TimeBound {
 // A comparison of two columns, each of which may have an interval added or subtracted; empty for anything else.
 std::optional<TimeBound> AsTimeBound(const ExpressionPtr& conjunct);
 
-// Interval join: sets the expiry of the sides whose rows the condition bounds from above in the other side's event time.
+// Sets which rows a join may forget.  Window join (on the ends of windows): those of a window that has ended, on both
+// sides.  Interval join: those of the sides whose rows the condition bounds from above in the other side's event time.
 // REQUIRES: both inputs append.  For trees with and without exchanges.
 void FindExpiry(PlanNode& join, const Catalog& catalog);
 

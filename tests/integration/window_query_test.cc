@@ -150,6 +150,36 @@ TEST(WindowQuery, EarlyResultsEndAsTheWindowDoes) {
   EXPECT_EQ(RunQuery(early, "parallelism: 2, checkpoint: {on_rows: 5}", input, true), expected);
 }
 
+// A join on windows forgets the rows of a window when it has ended, but for some that wait to be taken out together.
+TEST(WindowQuery, AJoinOnWindowsForgetsThem) {
+  constexpr int kWindows = 4000;
+  const std::string counts = "(SELECT window_end, count(*) AS n FROM TUMBLE(s, ts, INTERVAL '1' SECOND) GROUP BY window_start, "
+                             "window_end)";
+  const std::string sums = "(SELECT window_end, sum(v) AS n FROM TUMBLE(s, ts, INTERVAL '1' SECOND) GROUP BY window_start, "
+                           "window_end)";
+  for (const char* options : {"parallelism: 1", "parallelism: 1, state: rocksdb"}) {
+    const auto job = MakeJob(JobText("INSERT INTO o SELECT a.window_end, a.n, b.n AS total FROM " + counts + " AS a JOIN " + sums +
+                                         " AS b ON a.window_end = b.window_end",
+                                     options),
+                             "");
+    Input input;
+    for (int i = 0; i < kWindows; ++i) {
+      input.rows.push_back({1, i * kSecond, 3, true});
+      input.partitions.push_back(i % 2);
+    }
+    Push(job->feed("s"), input, 0, input.rows.size());
+    ASSERT_TRUE(job->Finish());
+    EXPECT_EQ(job->result("o").Collapsed()->size(), static_cast<size_t>(kWindows));
+    bool joined = false;
+    for (const OperatorFigures& op : job->Figures().operators) {
+      if (op.kind != "join") continue;
+      joined = true;
+      for (const StateSize& size : op.state) EXPECT_LT(size.rows, 600) << options << " " << size.part;
+    }
+    EXPECT_TRUE(joined);
+  }
+}
+
 // The watermark of an operator is state: a row that was late before a restart is late behind it.
 TEST(WindowQuery, ARestartForgetsNoWatermark) {
   const testing::TemporaryFolder folder;

@@ -117,6 +117,22 @@ TEST(Window, GroupsByTheEndOfAnInnerWindowEndWithIt) {
   EXPECT_EQ(outer->changelog, ChangelogMode::kAppend);
 }
 
+TEST(Window, AJoinOnTheirEndsForgetsThem) {
+  const std::string counts = "(SELECT k, window_start, window_end, count(*) AS n FROM TUMBLE(t, ts, INTERVAL '10' SECOND) GROUP "
+                             "BY k, window_start, window_end)";
+  const auto plan = [&](const std::string& on) {
+    const PlanOutcome outcome =
+        Plan("INSERT INTO out SELECT a.n FROM " + counts + " AS a JOIN " + counts + " AS b ON " + on);
+    EXPECT_TRUE(outcome.errors.empty());
+    return testing::Find(outcome, "join-1");
+  };
+  const PlanPtr join = plan("a.k = b.k AND a.window_start = b.window_start AND a.window_end = b.window_end");
+  ASSERT_TRUE(join->left_expiry && join->right_expiry);
+  EXPECT_EQ((*join->inputs[0]->schema)[static_cast<size_t>(join->left_expiry->column)].name, "window_end");
+  EXPECT_EQ(join->left_expiry->offset, -1) << "at the watermark of the end, not behind it";
+  EXPECT_FALSE(plan("a.k = b.k AND a.window_start = b.window_start")->left_expiry);
+}
+
 TEST(Window, WindowTimeCanBeWindowedAgain) {
   const PlanOutcome outcome =
       Plan("INSERT INTO out SELECT window_end, sum(n) AS s FROM TUMBLE((SELECT k, window_time, count(*) AS n FROM TUMBLE(t, "
