@@ -81,6 +81,7 @@ void Column::AppendSelected(const Column& other, std::span<const uint32_t> rows)
   }
   size_t bytes = 0;
   for (const uint32_t row : rows) bytes += other.texts_[row].size;
+  if (bytes == 0) return texts_.resize(texts_.size() + rows.size(), TextRef{0, 0});
   Arena& arena = mutable_arena();
   size_t at = arena.size();
   WEIR_CHECK_LE(at + bytes, size_t{UINT32_MAX});

@@ -32,7 +32,7 @@ std::unique_ptr<EmbeddedJob> MakeJob(const std::string& text, const std::string&
 }
 
 struct Input {
-  std::vector<testing::ModelRow> rows;
+  std::vector<testing::WindowRow> rows;
   std::vector<int> partitions;
 };
 
@@ -40,7 +40,7 @@ struct Input {
 Input RandomInput(std::mt19937_64& random, int count) {
   Input input;
   for (int i = 0; i < count; ++i) {
-    testing::ModelRow row;
+    testing::WindowRow row;
     row.key = static_cast<int64_t>(random() % 5);
     row.time = (i + static_cast<int64_t>(random() % 15)) * kSecond;
     row.value = static_cast<int64_t>(random() % 7);
@@ -108,7 +108,7 @@ TEST(WindowQuery, GivesWhatListsOfRowsGiveWhateverHappens) {
     WindowGrouping grouping;
     grouping.spec = spec;
     testing::WindowModel model(grouping);
-    for (const testing::ModelRow& row : input.rows) model.Take(row, false);
+    for (const testing::WindowRow& row : input.rows) model.Take(row, false);
     model.Advance(kMaxMicros);
     const std::string query = "INSERT INTO o SELECT k, CAST(EXTRACT(EPOCH FROM window_start) AS bigint) * 1000000 AS s, "
                               "CAST(EXTRACT(EPOCH FROM window_end) AS bigint) * 1000000 AS e, n, total, d, m FROM (SELECT k, "

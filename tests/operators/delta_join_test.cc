@@ -60,7 +60,7 @@ TEST_P(DeltaJoinRandom, IsTheNestedLoopOfItsInputs) {
       }
     }
   }
-  if (storage == Storage::kTables) {
+  if (storage == Storage::kTables && !kSlow) {  // a slow build runs a few of the inputs
     EXPECT_GT(folds_, 0);  // else the bases have not been tested
   }
 }

@@ -16,7 +16,7 @@ using testing::CapturingOutput;
 using testing::MakeSchema;
 using testing::MemorySnapshot;
 using testing::MemorySnapshotWriter;
-using testing::ModelRow;
+using testing::WindowRow;
 using testing::TaskContext;
 using testing::WindowModel;
 
@@ -149,7 +149,7 @@ class Tasks {
   CapturingOutput out_;
 };
 
-Batch Rows(const std::vector<std::pair<ModelRow, bool>>& rows) {
+Batch Rows(const std::vector<std::pair<WindowRow, bool>>& rows) {
   BatchBuilder builder(kInput);
   for (const auto& [row, retract] : rows) {
     builder.column(0).AppendInt(row.key);
@@ -222,8 +222,8 @@ class RandomJob {
            (retracts_ ? " retracts" : "") + (all_calls_ ? " all" : "");
   }
 
-  std::vector<std::pair<ModelRow, bool>> NewRows() {
-    std::vector<std::pair<ModelRow, bool>> rows;
+  std::vector<std::pair<WindowRow, bool>> NewRows() {
+    std::vector<std::pair<WindowRow, bool>> rows;
     for (int64_t i = Below(12); i >= 0; --i) {
       if (retracts_ && !taken_.empty() && Below(3) == 0) {
         const auto at = static_cast<size_t>(Below(static_cast<int64_t>(taken_.size())));
@@ -231,7 +231,7 @@ class RandomJob {
         taken_.erase(taken_.begin() + static_cast<std::ptrdiff_t>(at));
         continue;
       }
-      ModelRow row{Below(4), watermark_ + Below(30) - 15, Below(5), true};
+      WindowRow row{Below(4), watermark_ + Below(30) - 15, Below(5), true};
       if (Below(20) == 0) row.time.reset();
       if (windows_.condition >= 0) row.counts = Below(4) > 0;
       if (row.time) taken_.push_back(row);
@@ -263,7 +263,7 @@ class RandomJob {
     late_before_ = model_->late();
     without_time_before_ = model_->without_time();
     for (int64_t i = Below(4); i > 0; --i) {
-      std::vector<ModelRow> taken = taken_;
+      std::vector<WindowRow> taken = taken_;
       tasks_->Process(Rows(NewRows()));
       taken_ = std::move(taken);
       watermark_ += Below(8);
@@ -285,7 +285,7 @@ class RandomJob {
   AggregateOptions options_;
   std::unique_ptr<Tasks> tasks_;
   std::unique_ptr<WindowModel> model_;
-  std::vector<ModelRow> taken_;  // that may be retracted
+  std::vector<WindowRow> taken_;  // that may be retracted
   Micros watermark_ = 0;
   int64_t late_before_ = 0;
   int64_t without_time_before_ = 0;
@@ -314,7 +314,7 @@ TEST(WindowAggregate, StateDoesNotGrowWithTheNumberOfWindows) {
     Tasks tasks(Options(windows, false, true), 1);
     int64_t most = 0;
     for (Micros time = 0; time < 100'000; time += 10) {
-      tasks.Process(Rows({{ModelRow{time / 10 % 7, time, 1, true}, false}}));
+      tasks.Process(Rows({{WindowRow{time / 10 % 7, time, 1, true}, false}}));
       tasks.Advance(time);
       most = std::max(most, tasks.StateRows());
     }
@@ -336,7 +336,7 @@ TEST(WindowAggregate, EarlyResultsComeByTheClock) {
   auto* timed = dynamic_cast<TimedOperator*>(op.get());
   CapturingOutput out;
   const auto process = [&](Micros time) {
-    ASSERT_TRUE(op->Process(0, Rows({{ModelRow{1, time, 5, true}, false}}), out));
+    ASSERT_TRUE(op->Process(0, Rows({{WindowRow{1, time, 5, true}, false}}), out));
   };
   EXPECT_EQ(timed->NextTimer(), kMaxMicros);
   process(1);

@@ -12,13 +12,13 @@
 
 namespace weir::testing {
 
-struct ModelRow {
+struct WindowRow {
   int64_t key = 0;
   std::optional<Micros> time;
   int64_t value = 0;
   bool counts = true;
 
-  auto operator<=>(const ModelRow&) const = default;
+  auto operator<=>(const WindowRow&) const = default;
 };
 
 class WindowModel {
@@ -28,7 +28,7 @@ class WindowModel {
   int64_t late() const { return late_; }
   int64_t without_time() const { return without_time_; }
 
-  void Take(const ModelRow& row, bool retract) {
+  void Take(const WindowRow& row, bool retract) {
     if (!row.time) {
       ++without_time_;
     } else if (grouping_.spec.function == WindowFunction::kSession) {
@@ -68,14 +68,14 @@ class WindowModel {
     return windows;
   }
 
-  void TakeIntoWindows(const ModelRow& row, bool retract) {
+  void TakeIntoWindows(const WindowRow& row, bool retract) {
     const auto windows = WindowsOf(*row.time);
     bool open = windows.empty();
     for (const auto& [start, end] : windows) open = open || end > Closed();
     if (!open) ++late_;
     for (const auto& [start, end] : windows) {
       if (end <= Closed() || !row.counts) continue;
-      std::multiset<ModelRow>& rows = windows_[{row.key, start, end}];
+      std::multiset<WindowRow>& rows = windows_[{row.key, start, end}];
       if (!retract) {
         rows.insert(row);
       } else if (const auto found = rows.find(row); found != rows.end()) {
@@ -84,7 +84,7 @@ class WindowModel {
     }
   }
 
-  void TakeIntoSession(const ModelRow& row) {
+  void TakeIntoSession(const WindowRow& row) {
     const Micros gap = grouping_.spec.size;
     std::vector<Key> met;
     for (const auto& [key, rows] : windows_) {
@@ -97,7 +97,7 @@ class WindowModel {
     }
     if (!row.counts) return;
     Key joined{row.key, *row.time, *row.time + gap};
-    std::multiset<ModelRow> rows{row};
+    std::multiset<WindowRow> rows{row};
     for (const Key& key : met) {
       std::get<1>(joined) = std::min(std::get<1>(joined), std::get<1>(key));
       std::get<2>(joined) = std::max(std::get<2>(joined), std::get<2>(key));
@@ -107,11 +107,11 @@ class WindowModel {
     windows_[joined] = std::move(rows);
   }
 
-  static std::string Text(const Key& key, const std::multiset<ModelRow>& rows) {
+  static std::string Text(const Key& key, const std::multiset<WindowRow>& rows) {
     int64_t sum = 0;
     std::set<int64_t> values;
     std::string smallest = "z";
-    for (const ModelRow& row : rows) {
+    for (const WindowRow& row : rows) {
       sum += row.value;
       values.insert(row.value);
       smallest = std::min(smallest, "t" + std::to_string(row.value));
@@ -123,7 +123,7 @@ class WindowModel {
 
   WindowGrouping grouping_;
   Micros watermark_ = kMinMicros;
-  std::map<Key, std::multiset<ModelRow>> windows_;
+  std::map<Key, std::multiset<WindowRow>> windows_;
   int64_t late_ = 0;
   int64_t without_time_ = 0;
 };
