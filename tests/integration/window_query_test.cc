@@ -94,7 +94,7 @@ std::vector<std::string> RunQuery(const std::string& query, const std::string& o
 }
 
 TEST(WindowQuery, GivesWhatListsOfRowsGiveWhateverHappens) {
-  const uint64_t seed = std::random_device{}();
+  const uint64_t seed = 1;
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);
   const std::vector<std::pair<WindowSpec, std::string>> functions = {

@@ -294,7 +294,7 @@ class RandomJob {
 class WindowAggregateTest : public ::testing::TestWithParam<WindowFunction> {};
 
 TEST_P(WindowAggregateTest, IsWhatListsOfRowsGive) {
-  const uint64_t seed = std::random_device{}();
+  const uint64_t seed = 1;
   for (uint64_t job = 0; job < kJobs && !HasFailure(); ++job) {
     SCOPED_TRACE("seed " + std::to_string(seed + job));
     RandomJob(GetParam(), seed + job).Run();
