@@ -108,8 +108,11 @@ Status Aggregate::CarryOn(Ref group, Micros end) {
   if (there != 0) {
     Ref to = state_.Writable(there);
     if (to != there) Relink(there, to);
-    WEIR_TRY(MergeGroups(to, group));
-    DropGroup(group);
+    // Merging takes the values out of the record, which a snapshot may be reading.
+    const Ref from = state_.Writable(group);
+    if (from != group) index_.Replace(WindowHash(part.hash, part.end), group, from);
+    WEIR_TRY(MergeGroups(to, from));
+    DropGroup(from);
     return {};
   }
   index_.Erase(WindowHash(part.hash, part.end), group);

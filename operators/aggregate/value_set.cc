@@ -313,7 +313,7 @@ void ValueSet::Forget(uint64_t group_id) {
   if (!sorted_.empty()) sorted_.erase(group_id);
 }
 
-void ValueSet::DropGroup(char* group) {
+void ValueSet::DropGroup(const char* group) {
   Forget(LoadAt<uint64_t>(group + id_offset_));
   for (Ref ref = LoadList(group).head; ref != 0;) {
     const Record* record = state_->At(ref);
@@ -322,7 +322,6 @@ void ValueSet::DropGroup(char* group) {
     state_->Free(ref);
     ref = next;
   }
-  ClearList(group);
 }
 
 Status ValueSet::MoveValues(char* to, char* from) {
@@ -349,6 +348,7 @@ Status ValueSet::MoveValues(char* to, char* from) {
     }
   }
   DropGroup(from);
+  ClearList(from);
   return {};
 }
 

@@ -75,7 +75,7 @@ class ValueSet {
 
   // --- groups of windows; only of ordered sets
   // The group goes: its values with it.
-  void DropGroup(char* group);
+  void DropGroup(const char* group);
   // The values of `from` become values of `to`, which tells the accumulators of `to`; `from` has none afterwards.
   Status MoveValues(char* to, char* from);
 
