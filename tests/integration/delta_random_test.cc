@@ -23,10 +23,8 @@ using testing::RandomSource;
 // Builds with a sanitizer are many times slower: they look at fewer random inputs.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr uint64_t kRounds = 1;
-constexpr int kSteps = 14;
 #else
 constexpr uint64_t kRounds = 2;
-constexpr int kSteps = 40;
 #endif
 
 // WEIR_DELTA_RUNS=N: so many times the usual number of runs, with other seeds; WEIR_DELTA_SEED=S starts with S.
@@ -216,16 +214,18 @@ TEST_P(DeltaRandom, IsTheNestedLoopOfItsSources) {
   int64_t folds = 0;
   const uint64_t first = FromEnvironment("WEIR_DELTA_SEED", 1);
   const uint64_t runs = kRounds * FromEnvironment("WEIR_DELTA_RUNS", 1);
-  for (uint64_t seed = first; seed < first + runs; ++seed) {
+  // When folds come depends on threads: a job that had none is followed by others.
+  const auto needs_folds = [&] { return keeping == Keeping::kDelta && folds == 0; };
+  for (uint64_t seed = first; seed < first + runs || (needs_folds() && seed < first + runs + 8); ++seed) {
     const std::string folder = folder_ / std::to_string(seed);
     RandomJob job(seed, query, keeping, folder);
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + job.Picture());
-    job.Run(kSteps);
+    job.Run(40);
     if (HasFatalFailure() || HasNonfatalFailure()) return;
     folds += job.folds();
     std::filesystem::remove_all(folder);
   }
-  if (keeping == Keeping::kDelta && kRounds > 1) {
+  if (keeping == Keeping::kDelta) {
     EXPECT_GT(folds, 0);  // else the bases have not been tested
   }
 }

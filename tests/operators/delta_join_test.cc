@@ -60,7 +60,13 @@ TEST_P(DeltaJoinRandom, IsTheNestedLoopOfItsInputs) {
       }
     }
   }
-  if (storage == Storage::kTables && !kSlow) {  // a slow build runs a few of the inputs
+  // When folds come depends on threads: the few runs of a slow build may have had none.
+  for (uint64_t seed = 1'000'000; storage == Storage::kTables && folds_ == 0 && seed < 1'000'016; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Run({type, Input::kAppend, Input::kUpsert, condition, storage, 6 << 10, folder_ / std::to_string(seed), seed}, 40);
+    if (HasFatalFailure() || HasNonfatalFailure()) return;
+  }
+  if (storage == Storage::kTables) {
     EXPECT_GT(folds_, 0);  // else the bases have not been tested
   }
 }

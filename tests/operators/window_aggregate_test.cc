@@ -21,7 +21,7 @@ using testing::TaskContext;
 using testing::WindowModel;
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int kJobs = 8;
+constexpr int kJobs = 40;
 #else
 constexpr int kJobs = 400;
 #endif
