@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/data/encoded_keys.h"
 #include "engine/data/row_codec.h"
 #include "engine/state/key_index.h"
 #include "operators/row_changes.h"
@@ -147,19 +148,11 @@ Status Normalise::Restore(const SnapshotReader& reader) {
     std::vector<Field> fields;
     std::vector<int> keys;
     std::vector<const char*> payloads;
-    for (const int column : key_) {
-      fields.push_back((*schema_)[static_cast<size_t>(column)]);
-      columns.push_back(std::make_shared<Column>(fields.back().type));
-      targets.push_back(columns.back().get());
-      keys.push_back(static_cast<int>(keys.size()));
-    }
     for (std::string& row : rows) {
       row.append(2 * kRowSlack, '\0');
       payloads.push_back(row.data());
     }
-    key_codec_.Decode(payloads, targets);
-    HashRows(Batch(std::make_shared<const Schema>(std::move(fields)), {columns.begin(), columns.end()}, rows.size()),
-             keys, hashes_);
+    HashEncodedKeys(key_codec_, *schema_, key_, payloads, hashes_);
     for (size_t i = 0; i < rows.size(); ++i) {
       if (filter && TaskOf(KeyGroupOf(hashes_[i]), context().parallelism) != context().task) continue;
       const std::string_view payload = std::string_view(rows[i]).substr(0, rows[i].size() - 2 * kRowSlack);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/data/encoded_keys.h"
 #include "engine/data/row_codec.h"
 #include "engine/state/key_index.h"
 
@@ -276,25 +277,13 @@ class TemporalJoin final : public Operator {
 
   // Of encoded keys.
   std::vector<uint64_t> HashesOf(std::vector<std::string>& keys) const {
-    std::vector<std::shared_ptr<Column>> columns;
-    std::vector<Column*> targets;
-    std::vector<Field> fields;
-    std::vector<int> numbers;
-    for (const int key : options_.left.keys) {
-      fields.push_back((*options_.left.schema)[static_cast<size_t>(key)]);
-      columns.push_back(std::make_shared<Column>(fields.back().type));
-      targets.push_back(columns.back().get());
-      numbers.push_back(static_cast<int>(numbers.size()));
-    }
     std::vector<const char*> payloads;
     for (std::string& key : keys) {
       key.append(kRowSlack, '\0');
       payloads.push_back(key.data());
     }
-    key_codec_.Decode(payloads, targets);
     std::vector<uint64_t> hashes;
-    HashRows(Batch(std::make_shared<const Schema>(std::move(fields)), {columns.begin(), columns.end()}, keys.size()),
-             numbers, hashes);
+    HashEncodedKeys(key_codec_, *options_.left.schema, options_.left.keys, payloads, hashes);
     return hashes;
   }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engine/data/same_value.h"
 #include "operators/aggregate/aggregate_operator.h"
 
 namespace weir {
@@ -104,23 +105,6 @@ Status Aggregate::MakeResults(std::vector<std::shared_ptr<Column>>& columns) {
   }
   for (const Accumulator& accumulator : plan_.accumulators) WEIR_TRY(AppendCall(accumulator, *columns[column++]));
   return {};
-}
-
-bool SameValue(const Column& column, size_t a, size_t b) {
-  if (column.IsNull(a) != column.IsNull(b)) return false;
-  switch (column.physical()) {
-    case Physical::kBool:
-      return column.bools()[a] == column.bools()[b];
-    case Physical::kInt64:
-      return column.ints()[a] == column.ints()[b];
-    case Physical::kDouble:
-      return std::memcmp(&column.doubles()[a], &column.doubles()[b], sizeof(double)) == 0;
-    case Physical::kInt128:
-      return column.wides()[a] == column.wides()[b];
-    case Physical::kText:
-      return column.text(a) == column.text(b);
-  }
-  return false;
 }
 
 void Aggregate::EmitRows(std::vector<std::shared_ptr<Column>>& columns, Output& out) {

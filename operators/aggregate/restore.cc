@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engine/data/encoded_keys.h"
 #include "operators/aggregate/aggregate_operator.h"
 
 namespace weir {
@@ -40,19 +41,7 @@ Status Aggregate::RestoreGroups(RestoredFile& file) {
     payload.append(2 * kRowSlack, '\0');
     rows.push_back(payload.data() + plan_.fixed + key_prefix());
   }
-  std::vector<Field> fields;
-  std::vector<std::shared_ptr<Column>> columns;
-  std::vector<Column*> targets;
-  std::vector<int> keys;
-  for (const int column : options_.group_columns) {
-    fields.push_back((*options_.input)[static_cast<size_t>(column)]);
-    columns.push_back(std::make_shared<Column>(fields.back().type));
-    targets.push_back(columns.back().get());
-    keys.push_back(static_cast<int>(keys.size()));
-  }
-  key_codec_.Decode(rows, targets);
-  const Batch batch(std::make_shared<const Schema>(std::move(fields)), {columns.begin(), columns.end()}, count);
-  HashRows(batch, keys, hashes_);
+  HashEncodedKeys(key_codec_, *options_.input, options_.group_columns, rows, hashes_);
   for (size_t i = 0; i < count; ++i) {
     const std::string_view payload = std::string_view(file.groups[i]).substr(0, file.groups[i].size() - 2 * kRowSlack);
     // The one group of a global aggregate belongs to task 0, whatever its hash.

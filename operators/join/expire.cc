@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "engine/data/encoded_keys.h"
 #include "operators/join/join_operator.h"
 
 namespace weir {
@@ -76,20 +77,8 @@ void Join::EraseGroups(const std::vector<Ref>& groups) {
     keys.back().append(kRowSlack, '\0');
   }
   for (const std::string& key : keys) payloads.push_back(key.data());
-  std::vector<Field> fields;
-  std::vector<std::shared_ptr<Column>> columns;
-  std::vector<Column*> targets;
-  std::vector<int> numbers;
-  for (const int key : options_.left.keys) {
-    fields.push_back((*options_.left.schema)[static_cast<size_t>(key)]);
-    columns.push_back(std::make_shared<Column>(fields.back().type));
-    targets.push_back(columns.back().get());
-    numbers.push_back(static_cast<int>(numbers.size()));
-  }
-  key_codec_.Decode(payloads, targets);
   std::vector<uint64_t> hashes;
-  HashRows(Batch(std::make_shared<const Schema>(std::move(fields)), {columns.begin(), columns.end()}, groups.size()),
-           numbers, hashes);
+  HashEncodedKeys(key_codec_, *options_.left.schema, options_.left.keys, payloads, hashes);
   for (size_t i = 0; i < groups.size(); ++i) {
     if (index_.Erase(hashes[i], groups[i])) state_.Free(groups[i]);
   }

@@ -1,27 +1,8 @@
 #include "operators/over/changes.h"
 
+#include "engine/data/same_value.h"
+
 namespace weir {
-namespace {
-
-bool SameValue(const Column& column, size_t a, size_t b) {
-  if (column.IsNull(a) != column.IsNull(b)) return false;
-  switch (column.physical()) {
-    case Physical::kBool:
-      return column.bools()[a] == column.bools()[b];
-    case Physical::kInt64:
-      return column.ints()[a] == column.ints()[b];
-    case Physical::kDouble:
-      return std::memcmp(&column.doubles()[a], &column.doubles()[b], sizeof(double)) == 0;
-    case Physical::kInt128:
-      return column.wides()[a] == column.wides()[b];
-    case Physical::kText:
-      return column.text(a) == column.text(b);
-  }
-  return false;
-}
-
-}  // namespace
-
 void OverChanges::Reset() {
   results_.clear();
   for (size_t i = input_width_; i < schema_->size(); ++i) results_.push_back(std::make_shared<Column>((*schema_)[i].type));

@@ -5,6 +5,7 @@
 //   3. Emit    one net change a partition.
 #include "operators/rank/keep_one.h"
 
+#include "engine/data/encoded_keys.h"
 #include "engine/data/hash.h"
 #include "operators/ordered_rows.h"
 #include "operators/rank/changed_rows.h"
@@ -199,16 +200,7 @@ void KeepOne::RestoreRecords(std::vector<std::string>& records, bool filter) {
     record.append(2 * kRowSlack, '\0');
     payloads.push_back(record.data() + kHeader);
   }
-  for (const int column : partition_) {
-    fields.push_back((*schema_)[static_cast<size_t>(column)]);
-    columns.push_back(std::make_shared<Column>(fields.back().type));
-    targets.push_back(columns.back().get());
-    keys.push_back(static_cast<int>(keys.size()));
-  }
-  key_codec_.Decode(payloads, targets);
-  const Batch batch(std::make_shared<const Schema>(std::move(fields)), {columns.begin(), columns.end()},
-                    records.size());
-  HashRows(batch, keys, hashes_);
+  HashEncodedKeys(key_codec_, *schema_, partition_, payloads, hashes_);
   for (size_t i = 0; i < records.size(); ++i) {
     if (filter && TaskOf(KeyGroupOf(hashes_[i]), context().parallelism) != context().task) continue;
     const std::string_view payload = std::string_view(records[i]).substr(0, records[i].size() - 2 * kRowSlack);
