@@ -9,6 +9,7 @@
 #include "jobs/run/running_job.h"
 #include "tests/integration/random_query.h"
 #include "tests/temporary_folder.h"
+#include "tests/slow_build.h"
 
 namespace weir {
 namespace {
@@ -20,12 +21,7 @@ using testing::QueryMaker;
 using testing::RandomQuery;
 using testing::RandomSource;
 
-// Builds with a sanitizer are many times slower: they look at fewer random inputs.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr uint64_t kRounds = 1;
-#else
-constexpr uint64_t kRounds = 2;
-#endif
+constexpr uint64_t kRounds = testing::kSlowBuild ? 1 : 2;
 
 // WEIR_DELTA_RUNS=N: so many times the usual number of runs, with other seeds; WEIR_DELTA_SEED=S starts with S.
 uint64_t FromEnvironment(const char* name, uint64_t otherwise) {

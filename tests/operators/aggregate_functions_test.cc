@@ -8,13 +8,16 @@
 #include "engine/data/bitmap.h"
 #include "engine/data/hash.h"
 #include "operators/aggregate/aggregate.h"
-#include "tests/operators/fakes.h"
+#include "tests/operators/aggregate_task.h"
 
 namespace weir {
 namespace {
 
 using F = AggregateFunction;
+using testing::AggregateOver;
+using Task = testing::AggregateTask;
 using testing::CapturingOutput;
+using testing::kAggregateInput;
 using testing::Collapsed;
 using testing::Feed;
 using testing::MakeSchema;
@@ -22,13 +25,6 @@ using testing::MemorySnapshot;
 using testing::MemorySnapshotWriter;
 using testing::ParseBatch;
 using testing::TaskContext;
-
-const SchemaPtr kInput = MakeSchema({{"g", BigintType()},
-                                     {"v", BigintType()},
-                                     {"d", DoubleType()},
-                                     {"t", StringType()},
-                                     {"f", BooleanType()},
-                                     {"m", DecimalType(12, 2)}});
 
 AggregateCall Call(AggregateFunction function, int argument, DataType type, std::vector<AggregateOrder> order = {},
                    bool distinct = false, int filter = -1) {
@@ -38,37 +34,11 @@ AggregateCall Call(AggregateFunction function, int argument, DataType type, std:
   return call;
 }
 
-AggregateOptions Options(std::vector<int> groups, std::vector<AggregateCall> calls, bool retracts) {
-  AggregateOptions options;
-  options.input = kInput;
-  options.input_retracts = retracts;
-  std::vector<Field> fields;
-  for (const int column : groups) fields.push_back((*kInput)[static_cast<size_t>(column)]);
-  for (const AggregateCall& call : calls) fields.push_back({call.name, call.type});
-  options.schema = MakeSchema(fields);
-  options.group_columns = std::move(groups);
-  options.calls = std::move(calls);
-  return options;
-}
-
-struct Task {
-  explicit Task(const AggregateOptions& options, int task = 0, int parallelism = 1) : context(task, parallelism) {
-    auto made = MakeAggregate(options);
-    EXPECT_TRUE(made);
-    op = std::move(*made);
-    EXPECT_TRUE(op->Open(context.context));
-  }
-  std::string Feed(const std::string& text) { return testing::Run(*op, kInput, text); }
-
-  TaskContext context;
-  std::unique_ptr<Operator> op;
-};
-
 // The one result after the rows, of a global aggregate with one double.
 double ResultOf(F function, int argument, bool retracts, const std::string& rows) {
-  Task task(Options({}, {Call(function, argument, DoubleType())}, retracts));
+  Task task(AggregateOver({}, {Call(function, argument, DoubleType())}, retracts));
   CapturingOutput out;
-  EXPECT_TRUE(task.op->Process(0, ParseBatch(kInput, rows), out));
+  EXPECT_TRUE(task.op->Process(0, ParseBatch(kAggregateInput, rows), out));
   const Column& column = out.batches.back().column(0);
   return column.IsNull(0) ? -1 : column.doubles()[0];
 }
@@ -106,7 +76,7 @@ TEST(AggregateFunctions, AVarianceAfterALargeValueHasGone) {
 
 TEST(AggregateFunctions, FirstAndLastAreInTheOrderOfArrival) {
   for (const bool retracts : {false, true}) {
-    Task task(Options({0},
+    Task task(AggregateOver({0},
                       {Call(F::kFirstValue, 1, BigintType()), Call(F::kLastValue, 1, BigintType()),
                        Call(F::kFirstValue, 3, StringType()), Call(F::kLastValue, 3, StringType())},
                       retracts));
@@ -120,7 +90,7 @@ TEST(AggregateFunctions, FirstAndLastAreInTheOrderOfArrival) {
 }
 
 TEST(AggregateFunctions, ListsHaveAnOrder) {
-  Task task(Options({0},
+  Task task(AggregateOver({0},
                     {Call(F::kStringAgg, 3, StringType()), Call(F::kStringAgg, 3, StringType(), {{1, true, true}}),
                      Call(F::kStringAgg, 3, StringType(), {}, true),
                      Call(F::kArrayAgg, 1, ArrayType(BigintType()), {{1, false, false}}),
@@ -167,15 +137,15 @@ TEST(AggregateFunctions, BitmapsOfBitmaps) {
 }
 
 TEST(AggregateFunctions, ApproximateCounts) {
-  Task task(Options({}, {Call(F::kApproxCountDistinct, 1, BigintType())}, false));
+  Task task(AggregateOver({}, {Call(F::kApproxCountDistinct, 1, BigintType())}, false));
   EXPECT_EQ(task.Feed("+I 1 NULL 0 a true 1\n"), "+I 0\n");
   int64_t fed = 0;
   for (const int64_t total : {100, 1000, 50000}) {
     int64_t estimate = 0;
     while (fed < total) {
-      BatchBuilder builder(kInput);
+      BatchBuilder builder(kAggregateInput);
       for (int i = 0; i < 1000 && fed < total; ++i, ++fed) {
-        for (size_t c = 0; c < kInput->size(); ++c) {
+        for (size_t c = 0; c < kAggregateInput->size(); ++c) {
           c == 1 ? builder.column(c).AppendInt(fed * 7919) : builder.column(c).AppendNull();
         }
         builder.FinishRow(RowKind::kInsert);
@@ -323,7 +293,7 @@ TEST_P(AggregateFunctionsRandom, AreTheRecomputationOfTheInput) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);
   const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<uint64_t>(limit)); };
-  const AggregateOptions options = Options({0}, AllCalls(), retracts);
+  const AggregateOptions options = AggregateOver({0}, AllCalls(), retracts);
   std::vector<std::unique_ptr<Task>> tasks;
   tasks.push_back(std::make_unique<Task>(options));
   std::vector<ModelRow> rows;
@@ -345,7 +315,7 @@ TEST_P(AggregateFunctionsRandom, AreTheRecomputationOfTheInput) {
       text += row.Line("+I");
       rows.push_back(row);
     }
-    const Batch batch = ParseBatch(kInput, text);
+    const Batch batch = ParseBatch(kAggregateInput, text);
     std::vector<uint64_t> hashes;
     HashRows(batch, std::vector<int>{0}, hashes);
     for (size_t task = 0; task < tasks.size(); ++task) {

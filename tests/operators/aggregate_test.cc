@@ -4,19 +4,18 @@
 #include <set>
 
 #include "engine/data/hash.h"
-#include "tests/operators/fakes.h"
+#include "tests/operators/aggregate_task.h"
+#include "tests/slow_build.h"
 
 namespace weir {
 namespace {
 
-// Builds with a sanitizer are many times slower: they look at fewer random inputs.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr uint64_t kSeeds = 2;
-#else
-constexpr uint64_t kSeeds = 6;
-#endif
+constexpr uint64_t kSeeds = testing::kSlowBuild ? 2 : 6;
 
+using testing::AggregateOver;
+using Task = testing::AggregateTask;
 using testing::CapturingOutput;
+using testing::kAggregateInput;
 using testing::Collapsed;
 using testing::Feed;
 using testing::MakeSchema;
@@ -25,47 +24,14 @@ using testing::MemorySnapshotWriter;
 using testing::ParseBatch;
 using testing::TaskContext;
 
-const SchemaPtr kInput = MakeSchema({{"g", BigintType()},
-                                     {"v", BigintType()},
-                                     {"d", DoubleType()},
-                                     {"t", StringType()},
-                                     {"f", BooleanType()},
-                                     {"m", DecimalType(12, 2)}});
-
 AggregateCall Call(AggregateFunction function, int argument, DataType type, bool distinct = false, int filter = -1) {
   return {function, argument, distinct, filter, type, "c"};
 }
 
-AggregateOptions Options(std::vector<int> groups, std::vector<AggregateCall> calls, bool retracts) {
-  AggregateOptions options;
-  options.input = kInput;
-  options.input_retracts = retracts;
-  std::vector<Field> fields;
-  for (const int column : groups) fields.push_back((*kInput)[static_cast<size_t>(column)]);
-  for (const AggregateCall& call : calls) fields.push_back({call.name, call.type});
-  options.schema = MakeSchema(fields);
-  options.group_columns = std::move(groups);
-  options.calls = std::move(calls);
-  return options;
-}
-
-struct Task {
-  explicit Task(const AggregateOptions& options, int task = 0, int parallelism = 1) : context(task, parallelism) {
-    auto made = MakeAggregate(options);
-    EXPECT_TRUE(made);
-    op = std::move(*made);
-    EXPECT_TRUE(op->Open(context.context));
-  }
-  std::string Feed(const std::string& text) { return testing::Run(*op, kInput, text); }
-
-  TaskContext context;
-  std::unique_ptr<Operator> op;
-};
-
 using F = AggregateFunction;
 
 TEST(Aggregate, OneNetChangeAGroup) {
-  Task task(Options({0}, {Call(F::kCountStar, -1, BigintType()), Call(F::kSum, 1, DecimalType(38, 0))}, true));
+  Task task(AggregateOver({0}, {Call(F::kCountStar, -1, BigintType()), Call(F::kSum, 1, DecimalType(38, 0))}, true));
   EXPECT_EQ(task.Feed("+I 1 5 0 a true 1\n+I 2 7 0 a true 1\n+I 1 6 0 a true 1\n+I NULL NULL 0 a true 1\n"),
             "+I 1 2 11\n+I 2 1 7\n+I NULL 1 NULL\n");
   EXPECT_EQ(task.Feed("-U 1 5 0 a true 1\n+U 1 8 0 a true 1\n-D 2 7 0 a true 1\n"), "-U 1 2 11\n+U 1 2 14\n-D 2 1 7\n");
@@ -74,7 +40,7 @@ TEST(Aggregate, OneNetChangeAGroup) {
 }
 
 TEST(Aggregate, GlobalAlwaysHasItsRow) {
-  const auto options = Options({}, {Call(F::kCountStar, -1, BigintType()), Call(F::kSum, 1, BigintType())}, true);
+  const auto options = AggregateOver({}, {Call(F::kCountStar, -1, BigintType()), Call(F::kSum, 1, BigintType())}, true);
   Task task(options);
   CapturingOutput out;
   ASSERT_TRUE(task.op->OnBarrier(out));
@@ -90,14 +56,14 @@ TEST(Aggregate, GlobalAlwaysHasItsRow) {
 }
 
 TEST(Aggregate, Distinct) {
-  Task task(Options({3}, {}, true));
+  Task task(AggregateOver({3}, {}, true));
   EXPECT_EQ(task.Feed("+I 1 5 0 a true 1\n+I 2 5 0 a true 1\n+I 2 5 0 NULL true 1\n"), "+I 'a'\n+I NULL\n");
   EXPECT_EQ(task.Feed("-D 1 5 0 a true 1\n"), "");
   EXPECT_EQ(task.Feed("-D 2 5 0 a true 1\n"), "-D 'a'\n");
 }
 
 TEST(Aggregate, DoublesRecoverFromNanAndInfinity) {
-  Task task(Options({}, {Call(F::kSum, 2, DoubleType()), Call(F::kMax, 2, DoubleType())}, true));
+  Task task(AggregateOver({}, {Call(F::kSum, 2, DoubleType()), Call(F::kMax, 2, DoubleType())}, true));
   EXPECT_EQ(task.Feed("+I 1 1 1.5 a true 1\n"), "+I 1.5 1.5\n");
   EXPECT_EQ(task.Feed("+I 1 1 NaN a true 1\n+I 1 1 Infinity a true 1\n"), "-U 1.5 1.5\n+U NaN NaN\n");
   EXPECT_EQ(task.Feed("-D 1 1 NaN a true 1\n"), "-U NaN NaN\n+U Infinity Infinity\n");
@@ -106,21 +72,21 @@ TEST(Aggregate, DoublesRecoverFromNanAndInfinity) {
 }
 
 TEST(Aggregate, AveragesAreRoundedHalfAwayFromZero) {
-  Task task(Options({}, {Call(F::kAvg, 5, DecimalType(38, 3)), Call(F::kAvg, 1, DecimalType(38, 1))}, false));
+  Task task(AggregateOver({}, {Call(F::kAvg, 5, DecimalType(38, 3)), Call(F::kAvg, 1, DecimalType(38, 1))}, false));
   EXPECT_EQ(task.Feed("+I 1 -1 0 a true 0.01\n+I 1 -2 0 a true 0.02\n+I 1 -1 0 a true 0.02\n+I 1 -1 0 a true 0.00\n"),
             "+I 0.013 -1.3\n");
 }
 
 TEST(Aggregate, SumOutOfRangeIsAnError) {
-  Task task(Options({}, {Call(F::kSum, 1, IntType())}, false));
+  Task task(AggregateOver({}, {Call(F::kSum, 1, IntType())}, false));
   CapturingOutput out;
-  const auto progress = task.op->Process(0, ParseBatch(kInput, "+I 1 3000000000 0 a true 1\n"), out);
+  const auto progress = task.op->Process(0, ParseBatch(kAggregateInput, "+I 1 3000000000 0 a true 1\n"), out);
   ASSERT_FALSE(progress);
   EXPECT_EQ(progress.error().code, ErrorCode::kData);
 }
 
 TEST(Aggregate, TextExtremesOfAppendOnlyInput) {
-  Task task(Options({0}, {Call(F::kMin, 3, StringType()), Call(F::kMax, 3, StringType(), false, 4)}, false));
+  Task task(AggregateOver({0}, {Call(F::kMin, 3, StringType()), Call(F::kMax, 3, StringType(), false, 4)}, false));
   EXPECT_EQ(task.Feed("+I 1 0 0 mm false 1\n+I 1 0 0 kk true 1\n"), "+I 1 'kk' 'kk'\n");
   EXPECT_EQ(task.Feed("+I 1 0 0 zzz true 1\n+I 1 0 0 a false 1\n"), "-U 1 'kk' 'kk'\n+U 1 'a' 'zzz'\n");
   EXPECT_EQ(task.Feed("+I 1 0 0 b true 1\n"), "");
@@ -201,7 +167,7 @@ TEST_P(AggregateRandom, IsTheRecomputationOfItsInput) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 random(seed);
     const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<uint64_t>(limit)); };
-    const AggregateOptions options = Options({0}, AllCalls(), retracts);
+    const AggregateOptions options = AggregateOver({0}, AllCalls(), retracts);
     std::vector<std::unique_ptr<Task>> tasks;
     tasks.push_back(std::make_unique<Task>(options));
     std::vector<ModelRow> rows;
@@ -227,7 +193,7 @@ TEST_P(AggregateRandom, IsTheRecomputationOfItsInput) {
         text += row.Line("+I");
         rows.push_back(row);
       }
-      const Batch batch = ParseBatch(kInput, text);
+      const Batch batch = ParseBatch(kAggregateInput, text);
       std::vector<uint64_t> hashes;
       HashRows(batch, std::vector<int>{0}, hashes);
       for (size_t task = 0; task < tasks.size(); ++task) {

@@ -4,6 +4,7 @@
 
 #include "tests/operators/join_model.h"
 #include "tests/temporary_folder.h"
+#include "tests/slow_build.h"
 
 namespace weir {
 namespace {
@@ -29,12 +30,6 @@ class DeltaJoinRandom : public ::testing::TestWithParam<std::tuple<JoinType, boo
   int64_t folds_ = 0;
 };
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSlow = true;  // a quarter of the runs does there
-#else
-constexpr bool kSlow = false;
-#endif
-
 // WEIR_DELTA_RUNS=N: so many times the usual number of runs, with other seeds.
 uint64_t Rounds() {
   const char* wanted = std::getenv("WEIR_DELTA_RUNS");
@@ -49,7 +44,7 @@ TEST_P(DeltaJoinRandom, IsTheNestedLoopOfItsInputs) {
     for (const Input left : inputs) {
       for (const Input right : inputs) {
         const uint64_t seed = 1 + 1000 * round + run++;
-        if (kSlow && run % 4 != 0) continue;
+        if (testing::kSlowBuild && run % 4 != 0) continue;
         const int64_t memory = std::array<int64_t, 3>{6 << 10, 20 << 10, 1 << 30}[seed % 3];
         const int size = std::array<int, 4>{1, 3, 40, 7}[seed % 4];
         SCOPED_TRACE("seed " + std::to_string(seed) + " left " + std::to_string(static_cast<int>(left)) + " right " +

@@ -219,4 +219,24 @@ inline std::string Run(Operator& op, const SchemaPtr& schema, const std::string&
   return out.Text();
 }
 
+// One task's operator, opened, with one input.
+struct OperatorUnderTest {
+  OperatorUnderTest(Result<std::unique_ptr<Operator>> made, SchemaPtr schema, int task = 0, int parallelism = 1)
+      : context(task, parallelism), input(std::move(schema)) {
+    EXPECT_TRUE(made);
+    op = std::move(*made);
+    EXPECT_TRUE(op->Open(context.context));
+  }
+  std::string Feed(const std::string& text) { return Run(*op, input, text); }
+  std::string Watermark(Micros watermark) {
+    CapturingOutput out;
+    EXPECT_TRUE(op->OnWatermark(watermark, out));
+    return out.Text();
+  }
+
+  TaskContext context;
+  std::unique_ptr<Operator> op;
+  SchemaPtr input;
+};
+
 }  // namespace weir::testing

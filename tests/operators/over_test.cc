@@ -1,16 +1,12 @@
 #include "operators/over/over.h"
 
 #include "tests/operators/order_model.h"
+#include "tests/slow_build.h"
 
 namespace weir {
 namespace {
 
-// Builds with a sanitizer are many times slower: they look at fewer random inputs.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr uint64_t kSeeds = 1;
-#else
-constexpr uint64_t kSeeds = 4;
-#endif
+constexpr uint64_t kSeeds = testing::kSlowBuild ? 1 : 4;
 
 using testing::CapturingOutput;
 using testing::Collapsed;
@@ -63,22 +59,8 @@ OverOptions Options(std::vector<SortColumn> sort, std::vector<OverCall> calls, b
   return options;
 }
 
-struct Task {
-  explicit Task(const OverOptions& options) {
-    auto made = MakeOver(options);
-    EXPECT_TRUE(made);
-    op = std::move(*made);
-    EXPECT_TRUE(op->Open(context.context));
-  }
-  std::string Feed(const std::string& text) { return testing::Run(*op, kInput, text); }
-  std::string Watermark(Micros watermark) {
-    CapturingOutput out;
-    EXPECT_TRUE(op->OnWatermark(watermark, out));
-    return out.Text();
-  }
-
-  TaskContext context;
-  std::unique_ptr<Operator> op;
+struct Task : testing::OperatorUnderTest {
+  explicit Task(const OverOptions& options) : OperatorUnderTest(MakeOver(options), kInput) {}
 };
 
 TEST(Over, LaterResultsFollowARowInTheMiddle) {

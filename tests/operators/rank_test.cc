@@ -1,16 +1,12 @@
 #include "operators/rank/rank.h"
 
 #include "tests/operators/order_model.h"
+#include "tests/slow_build.h"
 
 namespace weir {
 namespace {
 
-// Builds with a sanitizer are many times slower: they look at fewer random inputs.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr uint64_t kSeeds = 2;
-#else
-constexpr uint64_t kSeeds = 6;
-#endif
+constexpr uint64_t kSeeds = testing::kSlowBuild ? 2 : 6;
 
 using testing::CapturingOutput;
 using testing::Collapsed;
@@ -44,17 +40,8 @@ RankBounds Bounds(OverFunction function, int64_t from, int64_t to, bool output, 
   return {function, from, to, output, "rn", latest_first};
 }
 
-struct Task {
-  explicit Task(const RankOptions& options, int task = 0, int parallelism = 1) : context(task, parallelism) {
-    auto made = MakeRank(options);
-    EXPECT_TRUE(made);
-    op = std::move(*made);
-    EXPECT_TRUE(op->Open(context.context));
-  }
-  std::string Feed(const std::string& text) { return testing::Run(*op, kInput, text); }
-
-  TaskContext context;
-  std::unique_ptr<Operator> op;
+struct Task : testing::OperatorUnderTest {
+  explicit Task(const RankOptions& options, int task = 0, int parallelism = 1) : OperatorUnderTest(MakeRank(options), kInput, task, parallelism) {}
 };
 
 using F = OverFunction;

@@ -7,6 +7,7 @@
 #include "operators/aggregate/aggregate.h"
 #include "tests/operators/fakes.h"
 #include "tests/operators/window_model.h"
+#include "tests/slow_build.h"
 
 namespace weir {
 namespace {
@@ -20,11 +21,7 @@ using testing::WindowRow;
 using testing::TaskContext;
 using testing::WindowModel;
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int kJobs = 40;
-#else
-constexpr int kJobs = 400;
-#endif
+constexpr int kJobs = testing::kSlowBuild ? 40 : 400;
 
 const SchemaPtr kInput = MakeSchema({{"k", BigintType()},
                                      {"ts", TimestampType()},
