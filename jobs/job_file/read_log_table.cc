@@ -47,16 +47,7 @@ void RefuseKeyed(MapReader& reader, Diagnostics& out) {
 
 }  // namespace
 
-TableDeclaration ReadLogTable(const DocumentNode::Member& member, Diagnostics& out) {
-  TableDeclaration table;
-  table.name = member.key;
-  table.position = member.position;
-  const size_t errors_before = out.size();
-  MapReader reader(member.value, fmt::format("table {}", member.key), out);
-  if (const DocumentNode* columns = reader.Require("columns")) {
-    table.columns = ReadColumns(*columns, out);
-    if (columns->IsMap()) CheckTableColumns(*columns, out);
-  }
+void ReadLogTable(MapReader& reader, TableDeclaration& table, Diagnostics& out) {
   RefuseKeyed(reader, out);
   if (const DocumentNode* ttl = reader.Take("ttl")) {
     const auto duration = ReadDuration(*ttl, "ttl", out);
@@ -64,12 +55,6 @@ TableDeclaration ReadLogTable(const DocumentNode::Member& member, Diagnostics& o
     if (duration && *duration <= 0) out.Add(ttl->position, "ttl: rows stay for longer than no time");
   }
   if (const DocumentNode* bucket = reader.Take("bucket")) ReadBucket(*bucket, table, out);
-  if (const DocumentNode* not_null = reader.Take("not_null")) {
-    table.not_null = ReadColumnNames(*not_null, "not_null", table.columns, out);
-  }
-  table.sound = out.size() == errors_before;
-  reader.Finish();
-  return table;
 }
 
 }  // namespace weir

@@ -91,15 +91,6 @@ void RefuseLater(MapReader& reader, Diagnostics& out) {
   }
 }
 
-}  // namespace
-
-Schema TableDeclaration::MakeSchema() const {
-  std::vector<Field> fields;
-  for (const SourceColumn& column : columns) fields.push_back({column.name, column.type, true});
-  for (const int index : primary_key) fields[static_cast<size_t>(index)].nullable = false;
-  return Schema(std::move(fields));
-}
-
 void CheckTableColumns(const DocumentNode& columns, Diagnostics& out) {
   for (const DocumentNode::Member& column : columns.members) {
     for (const DocumentNode::Member& key : column.value.members) {
@@ -111,18 +102,7 @@ void CheckTableColumns(const DocumentNode& columns, Diagnostics& out) {
   }
 }
 
-TableDeclaration ReadTable(const DocumentNode::Member& member, Diagnostics& out) {
-  if (member.value.IsMap() && member.value.Find("primary_key") == nullptr) return ReadLogTable(member, out);
-  TableDeclaration table;
-  table.name = member.key;
-  table.position = member.position;
-  const size_t errors_before = out.size();
-  MapReader reader(member.value, fmt::format("table {}", member.key), out);
-  if (!reader.ok()) return table;
-  if (const DocumentNode* columns = reader.Require("columns")) {
-    table.columns = ReadColumns(*columns, out);
-    if (columns->IsMap()) CheckTableColumns(*columns, out);
-  }
+void ReadKeyedTable(MapReader& reader, TableDeclaration& table, Diagnostics& out) {
   RefuseLater(reader, out);
   ReadEngine(reader, out);
   if (const DocumentNode* changelog = reader.Take("changelog")) ReadChangelogOfTable(*changelog, out);
@@ -135,6 +115,33 @@ TableDeclaration ReadTable(const DocumentNode::Member& member, Diagnostics& out)
   }
   table.bucket_key = table.primary_key;
   if (const DocumentNode* bucket = reader.Take("bucket")) ReadBucket(*bucket, table, out);
+}
+
+}  // namespace
+
+Schema TableDeclaration::MakeSchema() const {
+  std::vector<Field> fields;
+  for (const SourceColumn& column : columns) fields.push_back({column.name, column.type, true});
+  for (const int index : primary_key) fields[static_cast<size_t>(index)].nullable = false;
+  return Schema(std::move(fields));
+}
+
+TableDeclaration ReadTable(const DocumentNode::Member& member, Diagnostics& out) {
+  TableDeclaration table;
+  table.name = member.key;
+  table.position = member.position;
+  const size_t errors_before = out.size();
+  MapReader reader(member.value, fmt::format("table {}", member.key), out);
+  if (!reader.ok()) return table;
+  if (const DocumentNode* columns = reader.Require("columns")) {
+    table.columns = ReadColumns(*columns, out);
+    if (columns->IsMap()) CheckTableColumns(*columns, out);
+  }
+  if (member.value.Find("primary_key") == nullptr) {
+    ReadLogTable(reader, table, out);
+  } else {
+    ReadKeyedTable(reader, table, out);
+  }
   if (const DocumentNode* not_null = reader.Take("not_null")) {
     table.not_null = ReadColumnNames(*not_null, "not_null", table.columns, out);
   }
