@@ -149,8 +149,7 @@ Result<SourceState> FileSource::Poll(SourceOutput& out) {
     WEIR_TRY(ReadRecords());
     if (records_.empty()) {
       reader_.reset();
-      // A file that has been read does not hold the watermark of the others back.
-      out.MarkIdle(current_++);
+      out.MarkEnded(current_++);
       continue;
     }
     if (rows_->rows() > 0) out.Emit(rows_->Take());

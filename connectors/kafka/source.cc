@@ -87,7 +87,7 @@ class KafkaSource final : public Source {
     int id = 0;
     KafkaPosition position;
     bool reading = false;
-    bool marked_idle = false;  // its end was reported
+    bool marked_ended = false;  // its end was reported
   };
 
   static void Wake(rd_kafka_t*, void* opaque) { static_cast<KafkaSource*>(opaque)->context_.wake(); }
@@ -246,10 +246,10 @@ void KafkaSource::KeepFetching() {
 void KafkaSource::FinishEnded(SourceOutput& out) {
   for (size_t i = 0; i < parts_.size(); ++i) {
     Part& part = parts_[i];
-    if (part.marked_idle || !part.position.Ended()) continue;
-    part.marked_idle = true;
+    if (part.marked_ended || !part.position.Ended()) continue;
+    part.marked_ended = true;
     StopReading(part);
-    out.MarkIdle(i);
+    out.MarkEnded(i);
   }
 }
 

@@ -41,6 +41,8 @@ class SourceOutput {
   virtual void Emit(Batch batch) = 0;
   // The partition (index in Partitions()) will be silent: its watermark does not hold the others back.
   virtual void MarkIdle(size_t partition) = 0;
+  // The partition has had its last row, also of this poll: its watermark is behind every time.
+  virtual void MarkEnded(size_t partition) = 0;
 };
 
 enum class SourceState {

@@ -31,6 +31,7 @@ class Task::SourceRows final : public SourceOutput {
     task_.generator_->MarkIdle(partition);
     task_.watermark_pending_ = true;
   }
+  void MarkEnded(size_t partition) override { task_.ended_partitions_.push_back(partition); }
 
  private:
   Task& task_;
@@ -396,7 +397,19 @@ bool Task::SourceWatermarkDue() {
   return true;
 }
 
+// The marks of a poll count when its rows have been delivered.
+void Task::EndPartitions() {
+  if (ended_partitions_.empty() || next_row_ < row_batch_.rows()) return;
+  if (generator_) {
+    generator_->SetPartitionCount(source_->Partitions().size(), clock_.Monotonic());
+    for (const size_t partition : ended_partitions_) generator_->MarkEnded(partition);
+    watermark_pending_ = true;
+  }
+  ended_partitions_.clear();
+}
+
 Result<bool> Task::StepSource() {
+  EndPartitions();
   if (SourceWatermarkDue()) {
     BeginWatermark(generator_->Current());
     if (control_) return true;

@@ -134,6 +134,7 @@ class Task final : public Runnable {
   Result<bool> FireTimer();
   Status AdvanceControl();
   Status FinishControl();
+  void EndPartitions();
   Result<bool> StepSource();
   Result<bool> StepInputs();
   void Take(size_t input, Message message);
@@ -188,6 +189,7 @@ class Task final : public Runnable {
   bool source_stopped_ = false;
   Batch row_batch_;         // emit: every_row: the batch whose rows are delivered one by one
   size_t next_row_ = 0;
+  std::vector<size_t> ended_partitions_;  // that the last poll has marked
   bool watermark_pending_ = false;
   Micros last_watermark_at_ = kMinMicros;
   mutable std::mutex sizes_mutex_;

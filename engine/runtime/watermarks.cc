@@ -35,6 +35,8 @@ void WatermarkGenerator::MarkIdle(size_t partition) {
   partitions_[partition].declared = true;
 }
 
+void WatermarkGenerator::MarkEnded(size_t partition) { partitions_[partition].ended = true; }
+
 void WatermarkGenerator::CheckIdle(Micros now) {
   if (!spec_.idle_timeout) return;
   for (Partition& partition : partitions_) {
@@ -44,11 +46,15 @@ void WatermarkGenerator::CheckIdle(Micros now) {
 
 WatermarkState WatermarkGenerator::Current() const {
   WatermarkState state{kMaxMicros, true};
+  bool all_ended = !partitions_.empty();
   for (const Partition& partition : partitions_) {
+    if (partition.ended) continue;
+    all_ended = false;
     if (partition.idle) continue;
     state.idle = false;
     state.time = std::min(state.time, partition.largest);
   }
+  if (all_ended) return {kMaxMicros, false};
   if (state.idle || state.time == kMinMicros) return {kMinMicros, state.idle};
   state.time -= spec_.bound;
   return state;

@@ -30,9 +30,11 @@ class WatermarkGenerator {
   // Largest event time of each partition in the batch.
   void Observe(const Batch& batch, Micros now);
   void MarkIdle(size_t partition);
+  void MarkEnded(size_t partition);
   void CheckIdle(Micros now);  // applies idle_timeout
 
-  // Largest time seen minus the bound, over the partitions that are not idle; idle when all are or there are none.
+  // Largest time seen minus the bound, over the partitions that are not idle and have not ended; idle when all of them
+  // are or there are no partitions, behind every time when all have ended.
   WatermarkState Current() const;
   Micros largest(size_t partition) const { return partitions_[partition].largest; }
   bool idle(size_t partition) const { return partitions_[partition].idle && partitions_[partition].declared; }
@@ -43,6 +45,7 @@ class WatermarkGenerator {
     Micros largest = kMinMicros;
     bool idle = false;
     bool declared = false;  // idle by declaration, not by timeout
+    bool ended = false;
     Micros last_row = 0;
   };
   EventTimeSpec spec_;

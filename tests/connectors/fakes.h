@@ -13,6 +13,7 @@ class CollectedSource final : public SourceOutput {
  public:
   void Emit(Batch batch) override { batches.push_back(std::move(batch)); }
   void MarkIdle(size_t partition) override { idle.emplace_back(batches.size(), partition); }
+  void MarkEnded(size_t partition) override { ended.emplace_back(batches.size(), partition); }
   std::string Text() const {
     std::string out;
     for (const Batch& batch : batches) out += batch.ToString();
@@ -25,7 +26,8 @@ class CollectedSource final : public SourceOutput {
   }
 
   std::vector<Batch> batches;
-  std::vector<std::pair<size_t, size_t>> idle;  // batches before the mark, partition
+  std::vector<std::pair<size_t, size_t>> idle;   // batches before the mark, partition
+  std::vector<std::pair<size_t, size_t>> ended;  // the same
 };
 
 class NoOutput final : public Output {

@@ -115,7 +115,7 @@ TEST_F(FileSourceTest, ReadsTheFilesInTheOrderOfTheirNames) {
   EXPECT_EQ((*source)->Describe({1, 1}), folder + "/b.jsonl:1");
   EXPECT_EQ(metrics.input_bytes.load(), 48);
   EXPECT_EQ(metrics.records_in.load(), 3);
-  EXPECT_EQ(out.idle.size(), 2U);
+  EXPECT_EQ(out.ended.size(), 2U);
 }
 
 TEST_F(FileSourceTest, GoesOnAtARestoredByte) {

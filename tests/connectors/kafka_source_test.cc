@@ -117,7 +117,7 @@ TEST_F(KafkaSourceTest, ReadsToTheEndFoundAtTheStart) {
   EXPECT_EQ(*Drain(*source, out), SourceState::kEnded);
   EXPECT_THAT(SortedLines(out.Text()), ElementsAre("+I 0", "+I 1", "+I 2", "+I 3", "+I 4", "+I 5"));
   EXPECT_EQ(source->CurrentPositions(), (Positions{{"0", "3/3"}, {"1", "3/3"}, {"2", "0/0"}}));
-  EXPECT_EQ(out.idle.size(), 3U);
+  EXPECT_EQ(out.ended.size(), 3U);
   EXPECT_EQ(metrics.records_in.load(), 6);
   EXPECT_GT(metrics.input_bytes.load(), 0);
   EXPECT_EQ(source->Describe({1, 2}), options.topic + "/1/2");

@@ -60,6 +60,22 @@ TEST(WatermarkGeneratorTest, WithoutATimeoutAPartitionIsNeverIdle) {
   EXPECT_TRUE(generator.idle(0));
 }
 
+TEST(WatermarkGeneratorTest, PartitionsThatHaveEndedAreNotIdle) {
+  WatermarkGenerator generator(Spec(5));
+  generator.SetPartitionCount(3, 0);
+  generator.Observe(Times({{0, 100}}), 0);
+  generator.Observe(Times({{1, 40}}), 0);
+  generator.MarkEnded(1);
+  EXPECT_EQ(generator.Current().time, kMinMicros) << "partition 2 has not spoken";
+  generator.MarkIdle(2);
+  EXPECT_EQ(generator.Current(), (WatermarkState{95, false}));
+  generator.MarkEnded(0);
+  EXPECT_TRUE(generator.Current().idle);
+  generator.MarkEnded(2);
+  EXPECT_EQ(generator.Current(), (WatermarkState{kMaxMicros, false}));
+  EXPECT_FALSE(generator.idle(1)) << "a restored source says so itself";
+}
+
 TEST(WatermarkGeneratorTest, ATaskWithoutPartitionsIsIdle) {
   EXPECT_TRUE(WatermarkGenerator(Spec(0)).Current().idle);
 }

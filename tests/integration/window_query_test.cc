@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <random>
 
 #include "jobs/embed.h"
@@ -148,6 +149,39 @@ TEST(WindowQuery, EarlyResultsEndAsTheWindowDoes) {
   const std::vector<std::string> expected = RunQuery(select, "parallelism: 1", input, false);
   const std::string early = "{sql: \"" + select + "\", emit: {early: 10ms}}";
   EXPECT_EQ(RunQuery(early, "parallelism: 2, checkpoint: {on_rows: 5}", input, true), expected);
+}
+
+// Files end at different times, and a join of windows waits for all of them.
+TEST(WindowQuery, AFileThatEndsEndsNoWindowOfOthers) {
+  constexpr int kIds = 5000;
+  const testing::TemporaryFolder folder;
+  for (const char* stream : {"a", "b"}) {
+    std::vector<std::ofstream> parts;
+    for (int part = 0; part < 4; ++part) parts.emplace_back(folder / (stream + std::to_string(part) + ".jsonl"));
+    for (int id = 0; id < kIds; ++id) {
+      parts[static_cast<size_t>(id % 4)] << "{\"id\": " << id << ", \"ts\": " << id * 100 << "}\n";
+      if (*stream == 'b' && id > kIds / 2) break;
+    }
+  }
+  const auto windowed = [](const std::string& stream) {
+    return "(SELECT id, window_start, window_end FROM TUMBLE(" + stream +
+           ", ts, INTERVAL '10' SECOND) GROUP BY id, window_start, window_end)";
+  };
+  for (const int parallelism : {1, 2, 4}) {
+    SCOPED_TRACE("parallelism " + std::to_string(parallelism));
+    std::string job = "name: files\noptions: {parallelism: " + std::to_string(parallelism) + "}\nsources:\n";
+    for (const char* stream : {"a", "b"}) {
+      job += std::string("  ") + stream + ": {connector: file, path: \"" + folder.path() + "/" + stream +
+             "*.jsonl\", columns: {id: bigint, ts: timestamp(3)}, event_time: {column: ts, watermark: 1s}}\n";
+    }
+    job += "sinks: {o: {connector: memory}}\nqueries:\n  - INSERT INTO o SELECT a.id FROM " + windowed("a") +
+           " AS a JOIN " + windowed("b") + " AS b ON a.id = b.id AND a.window_end = b.window_end\n";
+    auto created = EmbeddedJob::Create(job, {.state_dir = {}, .overrides = {}, .check_operators = true});
+    ASSERT_TRUE(created) << created.error().ToString();
+    ASSERT_TRUE((*created)->Start());
+    ASSERT_TRUE((*created)->Finish());
+    EXPECT_EQ((*created)->result("o").Collapsed()->size(), size_t{kIds / 2 + 2});
+  }
 }
 
 // A join on windows forgets the rows of a window when it has ended, but for some that wait to be taken out together.
