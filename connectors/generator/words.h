@@ -14,7 +14,7 @@ class Words {
  public:
   void Add(std::string_view word) {
     refs_.push_back({static_cast<uint32_t>(arena_->size()), static_cast<uint32_t>(word.size())});
-    arena_->insert(arena_->end(), word.begin(), word.end());
+    arena_->append(word.data(), word.size());
   }
   size_t size() const { return refs_.size(); }
   TextRef operator[](size_t i) const { return refs_[i]; }

@@ -15,7 +15,7 @@ void GatherInto(Buffer<T>& out, std::span<const T> from, std::span<const uint32_
 
 template <class T>
 void AppendTo(Buffer<T>& out, std::span<const T> from) {
-  out.insert(out.end(), from.begin(), from.end());
+  out.append(from.data(), from.size());
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ void Column::AppendAll(const Column& other) {
     const std::string_view value = other.text(row);
     const size_t at = arena.size();
     WEIR_CHECK_LE(at + value.size(), size_t{UINT32_MAX});
-    arena.insert(arena.end(), value.begin(), value.end());
+    arena.append(value.data(), value.size());
     texts_.push_back({static_cast<uint32_t>(at), static_cast<uint32_t>(value.size())});
   }
 }

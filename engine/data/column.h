@@ -11,28 +11,10 @@
 #include <vector>
 
 #include "engine/base/check.h"
+#include "engine/data/buffer.h"
 #include "engine/data/types.h"
 
 namespace weir {
-
-// A vector whose resize() leaves numbers uninitialised: kernels write every value anyway.
-template <class T>
-struct UninitialisedAllocator : std::allocator<T> {
-  template <class U>
-  struct rebind {
-    using other = UninitialisedAllocator<U>;
-  };
-  template <class U, class... Args>
-  void construct(U* at, Args&&... args) {
-    if constexpr (sizeof...(Args) == 0) {
-      ::new (static_cast<void*>(at)) U;
-    } else {
-      ::new (static_cast<void*>(at)) U(std::forward<Args>(args)...);
-    }
-  }
-};
-template <class T>
-using Buffer = std::vector<T, UninitialisedAllocator<T>>;
 
 // Place of a text value in its column's arena.
 struct TextRef {
@@ -85,8 +67,7 @@ class Column {
     if (!arena_) arena_ = std::make_shared<Arena>();
     const size_t offset = arena_->size();
     WEIR_CHECK_LE(offset + value.size(), size_t{UINT32_MAX});
-    arena_->resize(offset + value.size());
-    if (!value.empty()) std::memcpy(arena_->data() + offset, value.data(), value.size());
+    arena_->append(value.data(), value.size());
     texts_.push_back({static_cast<uint32_t>(offset), static_cast<uint32_t>(value.size())});
     Grow();
   }

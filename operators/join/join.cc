@@ -134,7 +134,7 @@ Status Join::Restore(const SnapshotReader& reader) {
     if (record.part > 2) return StateError("the state file of a join has an unknown part");
     filtered = filter;
     RestoreBuffer& rows = buffers[record.part - 1];
-    rows.bytes.insert(rows.bytes.end(), record.payload.begin(), record.payload.end());
+    rows.bytes.append(record.payload.data(), record.payload.size());
     rows.offsets.push_back(static_cast<uint32_t>(rows.bytes.size()));
     rows.counts.push_back(record.count);
     return rows.counts.size() < kBatchRows ? Status{} : RestoreRows(record.part - 1, rows, filter);
