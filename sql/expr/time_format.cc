@@ -26,11 +26,23 @@ Result<ExpressionPtr> BindFormat(const std::string& name, Arguments arguments) {
               name == "to_char" ? Result<TimePattern>(TimePattern::Postgres(text)) : TimePattern::Java(text));
   WEIR_ASSIGN(Arguments moment, Accept(name, "t", {arguments[0]}));
   const bool local = moment[0]->type().kind == TypeKind::kTimestampLtz;
-  Kernel kernel = [pattern, local](const KernelInput& input) {
+  // Times come nearly in order, and most of a batch have the day, the hour or the minute of the row before.
+  Kernel kernel = [pattern, local, unit = pattern.unit()](const KernelInput& input) {
     ZoneConverter zone(local ? input.context.time_zone : "UTC");
     const KernelInput value{input.arguments.first(1), input.rows, input.context};
-    return MapText<int64_t>(value, StringType(),
-                            [&](Micros x, std::string& out) { pattern.Append(zone.ToLocal(x), out); });
+    std::string text;
+    Micros from = 0;
+    Micros to = 0;  // `text` is that of the times in [from, to)
+    return MapText<int64_t>(value, StringType(), [&](Micros x, std::string& out) {
+      const Micros time = zone.ToLocal(x);
+      if (time < from || time >= to) {
+        from = FloorDivide(time, unit) * unit;
+        to = from + unit;
+        text.clear();
+        pattern.Append(time, text);
+      }
+      out = text;
+    });
   };
   return MakeKernelCall({name, StringType(), {moment[0], arguments[1]}, std::move(kernel), false, local});
 }

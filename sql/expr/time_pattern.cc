@@ -319,6 +319,30 @@ void TimePattern::Append(Micros local, std::string& out) const {
   }
 }
 
+Micros TimePattern::unit() const {
+  Micros unit = kMicrosPerDay;
+  for (const Item& item : items_) {
+    switch (item.field) {
+      case Field::kHour24:
+      case Field::kHour12:
+      case Field::kHalf:
+        unit = std::min(unit, 3600 * kMicrosPerSecond);
+        break;
+      case Field::kMinute:
+        unit = std::min(unit, 60 * kMicrosPerSecond);
+        break;
+      case Field::kSecond:
+        unit = std::min(unit, kMicrosPerSecond);
+        break;
+      case Field::kFraction:
+        return 1;
+      default:
+        break;
+    }
+  }
+  return unit;
+}
+
 bool TimePattern::ParseItem(const Item& item, std::string_view& text, Fields& fields) {
   if (item.field == Field::kLiteral) return SkipLiteral(item.literal, text);
   while (!text.empty() && text[0] == ' ') text.remove_prefix(1);

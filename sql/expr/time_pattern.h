@@ -21,6 +21,8 @@ class TimePattern {
 
   // The local time as text.
   void Append(Micros local, std::string& out) const;
+  // Local times between two multiples of this have the same text.
+  Micros unit() const;
   // The local time that the text denotes; missing fields are those of 0001-01-01.  Further text behind it is ignored.
   Result<Micros> Parse(std::string_view text) const;
 

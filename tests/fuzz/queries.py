@@ -329,11 +329,13 @@ class Maker:
 
     def ranked(self):
         text, columns = self.table()
-        key = self.rng.choice([c for c in columns if c[1] != "arr"])[0]
+        columns = [c for c in columns if c[1] != "arr"]
+        key = self.rng.choice(columns)[0]
         order = self.rng.choice(self.columns_of(columns, WHOLE))
-        unique = columns[0][0]
+        # Rows that tie are equal in all that is selected: ids repeat in tables without a key.
+        shown = ", ".join(sql for sql, _ in columns[:3])
         way = self.rng.choice(["ASC NULLS LAST", "DESC NULLS LAST", "ASC NULLS FIRST"])
-        number = f"row_number() OVER (PARTITION BY {key} ORDER BY {order} {way}, {unique})"
+        number = f"row_number() OVER (PARTITION BY {key} ORDER BY {order} {way}, {shown})"
         items = [(sql, kind) for sql, kind in columns[:3]]
         inner = self.select(items + [(number, "int")], f"FROM {text}")
         last = len(items)

@@ -83,6 +83,19 @@ TEST(ExprTime, Truncate) {
   EXPECT_EQ(t.Eval("extract", {Lit("hour"), ltz}), "0 0");
 }
 
+// A text is made once for the neighbours that share it.
+TEST(ExprTime, FormatsOfNeighbours) {
+  Table t;
+  const auto ts = t.Add("timestamp(3)", {"1969-12-31 23:59:59.999", "1970-01-01 00:00:00", "1970-01-01 00:00:59.999",
+                                         "1970-01-01 00:01:00", "1969-12-31 23:59:00", "1970-01-01 23:59:59"});
+  EXPECT_EQ(t.Eval("to_char", {ts, Lit("DD")}), "'31' '01' '01' '01' '31' '01'");
+  EXPECT_EQ(t.Eval("to_char", {ts, Lit("DD HH24")}), "'31 23' '01 00' '01 00' '01 00' '31 23' '01 23'");
+  EXPECT_EQ(t.Eval("to_char", {ts, Lit("AM")}), "'PM' 'AM' 'AM' 'AM' 'PM' 'PM'");
+  EXPECT_EQ(t.Eval("date_format", {ts, Lit("HH:mm")}), "'23:59' '00:00' '00:00' '00:01' '23:59' '23:59'");
+  EXPECT_EQ(t.Eval("date_format", {ts, Lit("mm:ss")}), "'59:59' '00:00' '00:59' '01:00' '59:00' '59:59'");
+  EXPECT_EQ(t.Eval("date_format", {ts, Lit("SSS")}), "'999' '000' '999' '000' '000' '000'");
+}
+
 TEST(ExprTime, FormatAndParse) {
   Table t;
   const auto ts = t.Add("timestamp(3)", {"2026-03-05 01:04:09.078", "2026-11-30 13:14:15"});
