@@ -1,8 +1,7 @@
 // Interval joins: rows that no later row can match leave the state.
 //
-// The rows of a side wait in a heap by the watermark that frees them.  Taking a row out of the list of its key costs the
-// length of that list, so that rows that are due are collected until they are a part of all, and a list is then walked
-// once for all of its own.
+// Taking a row out of the list of its key costs the length of that list, so that rows that are due are collected until
+// they are a part of all, and a list is then walked once for all of its own.
 
 #include <algorithm>
 
@@ -24,43 +23,37 @@ void Join::NoteExpiry(const JoinSide& side, const Column& times, size_t time_row
     at = kMaxMicros;
   }
   if (!times.IsNull(time_row) && at < watermark_) ++context().metrics->late_rows;
-  std::vector<Expiring>& heap = expiring_[side.index()];
-  heap.push_back({at, row, group});
-  std::push_heap(heap.begin(), heap.end(), [](const Expiring& a, const Expiring& b) { return a.at > b.at; });
+  expiring_[side.index()].Add({at, row, group});
 }
 
 void Join::Expire(Micros watermark) {
   watermark_ = std::max(watermark_, watermark);
   for (const auto& side : sides_) {
     if (!expires(*side)) continue;
-    std::vector<Expiring>& heap = expiring_[side->index()];
-    std::vector<Expiring>& due = due_[side->index()];
-    while (!heap.empty() && heap.front().at < watermark_) {
-      std::pop_heap(heap.begin(), heap.end(), [](const Expiring& a, const Expiring& b) { return a.at > b.at; });
-      due.push_back(heap.back());
-      heap.pop_back();
-    }
-    if (due.size() >= kLeastDue + heap.size() / kDuePart) RemoveDue(side->index());
+    std::vector<ExpiryQueue::Row>& due = due_[side->index()];
+    expiring_[side->index()].TakeDue(watermark_, due);
+    if (due.size() >= kLeastDue + expiring_[side->index()].rows() / kDuePart) RemoveDue(side->index());
   }
 }
 
 void Join::RemoveDue(int side_index) {
-  std::vector<Expiring>& due = due_[side_index];
+  std::vector<ExpiryQueue::Row>& due = due_[side_index];
   JoinSide& side = *sides_[side_index];
-  std::vector<Ref> rows;
-  for (const Expiring& row : due) rows.push_back(row.row);
-  std::sort(rows.begin(), rows.end());
-  std::sort(due.begin(), due.end(), [](const Expiring& a, const Expiring& b) { return a.group < b.group; });
+  std::sort(due.begin(), due.end(), [](const ExpiryQueue::Row& a, const ExpiryQueue::Row& b) {
+    return a.group != b.group ? a.group < b.group : a.row < b.row;
+  });
   std::vector<Ref> empty;
-  for (size_t i = 0; i < due.size(); ++i) {
-    if (i > 0 && due[i].group == due[i - 1].group) continue;
-    RowGroup& group = Group(due[i].group);
+  for (size_t first = 0, end = 0; first < due.size(); first = end) {
+    const Ref group_ref = due[first].group;
+    while (end < due.size() && due[end].group == group_ref) ++end;
+    const std::span<const ExpiryQueue::Row> rows(due.data() + first, end - first);
+    RowGroup& group = Group(group_ref);
     side.lists().RemoveIf(group.lists[side_index], [&](Ref row) {
-      if (!std::binary_search(rows.begin(), rows.end(), row)) return false;
+      if (!std::ranges::binary_search(rows, row, {}, &ExpiryQueue::Row::row)) return false;
       state_.Free(row);
       return true;
     });
-    if (group.lists[0].size() + group.lists[1].size() == 0) empty.push_back(due[i].group);
+    if (group.lists[0].size() + group.lists[1].size() == 0) empty.push_back(group_ref);
   }
   due.clear();
   EraseGroups(empty);

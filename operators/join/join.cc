@@ -56,9 +56,8 @@ Status Join::Begin(const Batch& batch) {
     for (size_t row = 0; row < batch_.rows(); ++row) buckets_[row] = static_cast<uint16_t>(KeyGroupOf(hashes_[row]));
   }
   const int64_t bytes = own().encoded_bytes() + static_cast<int64_t>(keys_.bytes.size() + batch.rows() * 128);
-  const size_t expiring = expiring_[0].capacity() + expiring_[1].capacity();
   WEIR_TRY(state_.BeginBatch(index_.bytes() + sides_[0]->lists().bytes() + sides_[1]->lists().bytes() +
-                                 static_cast<int64_t>(expiring * sizeof(Expiring)),
+                                 expiring_[0].bytes() + expiring_[1].bytes(),
                              bytes));
   if (state_.has_ttl()) SweepExpired();
   busy_ = true;

@@ -22,6 +22,7 @@
 
 #include "engine/state/key_index.h"
 #include "operators/join/join.h"
+#include "operators/join/expiry_queue.h"
 #include "operators/join/join_output.h"
 #include "operators/join/join_side.h"
 
@@ -120,12 +121,6 @@ class Join final : public Operator {
   bool MatchesNothing(std::string_view key) const;
   void EncodeKeys(const Batch& batch, const std::vector<int>& columns);
   void SweepExpired();
-  // A row of an interval join that may go when the watermark is above `at`.
-  struct Expiring {
-    Micros at;
-    Ref row;
-    Ref group;
-  };
   bool expires(const JoinSide& side) const { return side.input().expiry.has_value() && !groups_; }
   void NoteExpiry(const JoinSide& side, const Column& times, size_t time_row, Ref row, Ref group);
   void Expire(Micros watermark);
@@ -176,8 +171,8 @@ class Join final : public Operator {
   RowCodec key_codec_;
   std::unique_ptr<RowGroups> groups_;  // where the rows are kept in tables
   uint64_t sweep_position_ = 0;
-  std::vector<Expiring> expiring_[2];  // heaps, the first to go in front
-  std::vector<Expiring> due_[2];       // those that may go, and are still in their lists
+  ExpiryQueue expiring_[2];
+  std::vector<ExpiryQueue::Row> due_[2];  // those that may go, and are still in their lists
   Micros watermark_ = kMinMicros;
 
   // --- the batch being processed

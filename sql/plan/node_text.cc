@@ -72,11 +72,14 @@ std::string SideText(const char* side, ChangelogMode mode, const std::vector<int
   return text;
 }
 
-// "left: a row goes when the watermark is 10s above ts"
+// "left: a row goes when the watermark is 10s above ts", "... has reached window_end"
 std::string ExpiryText(const char* side, const RowExpiry& expiry, const Schema& schema) {
-  std::string text = std::string(side) + ": in memory a row goes when the watermark is ";
-  if (expiry.offset != 0) text += fmt::format("{:g}s ", std::abs(static_cast<double>(expiry.offset)) / 1e6);
-  return text + (expiry.offset < 0 ? "below " : "above ") + schema[static_cast<size_t>(expiry.column)].name;
+  const std::string text = std::string(side) + ": in memory a row goes when the watermark ";
+  const std::string& time = schema[static_cast<size_t>(expiry.column)].name;
+  if (expiry.offset == -1) return text + "has reached " + time;
+  const std::string distance =
+      expiry.offset == 0 ? "" : fmt::format("{:g}s ", std::abs(static_cast<double>(expiry.offset)) / 1e6);
+  return text + "is " + distance + (expiry.offset < 0 ? "below " : "above ") + time;
 }
 
 void DescribeTemporalJoin(const PlanNode& node, NodeText& text) {
