@@ -141,7 +141,7 @@ class Round:
 
     def note(self, who, query, message):
         if self.options.verbose:
-            print(f"{who}: {message}\n    {query.text}")
+            print(f"{who}: {message}\n    {query.weir()}")
 
     def write(self):
         with open(os.path.join(self.folder, "job.yaml"), "w", encoding="utf-8") as f:
@@ -193,7 +193,7 @@ class Round:
             self.counts["compared"] += 1
             self.counts["rows"] += sum(rows.values())
             if wrong:
-                text += f"o{i}: {query.text}\n{wrong}\n"
+                text += f"o{i}: {query.weir()}\n{wrong}\n"
         return text
 
 

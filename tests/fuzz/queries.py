@@ -1,11 +1,22 @@
 """Random queries that weir and DuckDB give the same meaning.
 
-A query is one text for both; the sign ~/~ stands for the division of integers, which DuckDB writes //.
+A query is one text for both; the sign ~/~ stands for the division of integers, which DuckDB writes //,
+and ~<A~|B~> for A here and B there.
 Every item of SELECT has an alias, so that results are compared by name.
 """
 
+import re
+
 NUMBERS = ("int", "small", "dec", "dbl")
 WHOLE = ("int", "small")
+
+
+def alternative(text, number):
+    """The text with each ~<weir's form~|DuckDB's form~> replaced by one of the two."""
+    pattern = re.compile(r"~<((?:(?!~<).)*?)~\|((?:(?!~<).)*?)~>", re.S)
+    while pattern.search(text):
+        text = pattern.sub(lambda match: match.group(number), text)
+    return text
 
 
 class Query:
@@ -13,10 +24,10 @@ class Query:
         self.text, self.kinds = text, kinds  # kinds: of the output columns c0, c1, ...
 
     def weir(self):
-        return self.text.replace("~/~", "/")
+        return alternative(self.text, 1).replace("~/~", "/")
 
     def duckdb(self):
-        return self.text.replace("~/~", "//")
+        return alternative(self.text, 2).replace("~/~", "//")
 
 
 class Maker:
@@ -243,9 +254,9 @@ class Maker:
         word = self.rng.choice(["UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL"])
         return Query(f"{left.text} {word} {right.text}", kinds)
 
-    def correlated(self, outer, columns, by_key=False):
-        """The WHERE of a subquery over `columns`.  `by_key`: outer columns in equalities alone."""
-        roll = 0 if by_key else self.rng.random()
+    def correlated(self, outer, columns):
+        """The WHERE of a subquery over `columns`."""
+        roll = self.rng.random()
         pair = self.pair(columns, outer)
         conditions = []
         if roll < 0.7 and pair:
@@ -270,10 +281,16 @@ class Maker:
         if roll < 0.65 and pair:
             return f"{pair[0]} {self.rng.choice(['IN', 'NOT IN'])} (SELECT {pair[1]} FROM {text}{where})"
         if roll < 0.8 and number:
-            # DuckDB 1.1.3 answers ANY and ALL wrongly where the subquery compares with an outer column by < or >.
-            where = self.correlated(outer, columns, by_key=True)
             comparison = self.rng.choice(["=", "<>", "<", "<=", ">", ">="])
-            return f"{number[0]} {comparison} {self.rng.choice(['ANY', 'ALL'])} (SELECT {number[1]} FROM {text}{where})"
+            quantifier = self.rng.choice(["ANY", "ALL"])
+            compared = f"{number[0]} {comparison} {number[1]}"
+            # DuckDB 1.1.3 answers ANY and ALL wrongly in correlated subqueries: there it is said by EXISTS.
+            def some(condition):
+                return f"EXISTS (SELECT 1 FROM {text}{where}{' AND' if where else ' WHERE'} {condition})"
+            ends, otherwise = ("true", "false") if quantifier == "ANY" else ("false", "true")
+            decided = some(f"({compared})" if quantifier == "ANY" else f"NOT ({compared})")
+            return (f"~<{number[0]} {comparison} {quantifier} (SELECT {number[1]} FROM {text}{where})"
+                    f"~|(CASE WHEN {decided} THEN {ends} WHEN {some(f'({compared}) IS NULL')} THEN NULL ELSE {otherwise} END)~>")
         call = self.rng.choice(["min", "max", "count"])
         if number:
             return f"{number[0]} {self.rng.choice(['=', '<', '>='])} (SELECT {call}({number[1]}) FROM {text}{where})"
