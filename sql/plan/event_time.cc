@@ -39,6 +39,7 @@ EventTimes OfJoin(const PlanNode& join, const Catalog& catalog) {
     for (const int column : right.times) times.times.push_back(column + left_width);
     for (const int column : right.window_ends) times.window_ends.push_back(column + left_width);
   }
+  times.lateness = std::max(left.lateness, right.lateness);
   return times;
 }
 
@@ -49,6 +50,7 @@ EventTimes OfAggregate(const PlanNode& node, const Catalog& catalog) {
   if (node.windows && node.windows->assigned) {
     times.window_ends = {groups + 1};
     times.times = {groups + 2};
+    times.lateness = node.windows->lateness;
     return times;
   }
   const EventTimes input = EventTimesOf(*node.inputs[0], catalog);
@@ -57,6 +59,7 @@ EventTimes OfAggregate(const PlanNode& node, const Catalog& catalog) {
     if (Contains(input.window_ends, column)) times.window_ends.push_back(i);
     if (Contains(input.times, column)) times.times.push_back(i);
   }
+  times.lateness = node.windows ? node.windows->lateness : input.lateness;
   return times.window_ends.empty() ? EventTimes{} : times;
 }
 
@@ -67,6 +70,7 @@ EventTimes OfOrdered(const PlanNode& node, const Catalog& catalog) {
   if (node.over_time >= 0) return times;
   KeepCommon(times.window_ends, node.partition);
   KeepCommon(times.times, node.partition);
+  if (node.rank.window_end >= 0) times.lateness = std::max(times.lateness, node.rank.lateness);
   return times.window_ends.empty() ? EventTimes{} : times;
 }
 
@@ -93,6 +97,7 @@ EventTimes EventTimesOf(const PlanNode& node, const Catalog& catalog) {
         const EventTimes arm = EventTimesOf(*node.inputs[i], catalog);
         KeepCommon(times.times, arm.times);
         KeepCommon(times.window_ends, arm.window_ends);
+        times.lateness = std::max(times.lateness, arm.lateness);
       }
       return times;
     case NodeKind::kJoin:

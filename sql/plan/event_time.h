@@ -13,9 +13,11 @@ struct EventTimes {
   // A window function takes such a column only.  They are a source's event_time and a window's window_time, through
   // filters, projections and unions; a regular join mixes times and has none.
   std::vector<int> times;
-  // Ends of windows: all changes of a row with the value E come before the watermark E (plus the allowed lateness).
-  // Grouping or joining by one of them gives results that end, and state that goes.
+  // Ends of windows: all changes of a row with the value E come before the watermark E (plus `lateness`).  Grouping or
+  // joining by one of them gives results that end, and state that goes.
   std::vector<int> window_ends;
+  // Of the windows below: rows may come so much behind the watermarks that the columns speak of.
+  Micros lateness = 0;
 };
 
 // For trees before and after the rules.

@@ -53,12 +53,13 @@ std::optional<TimeBound> AsTimeBound(const ExpressionPtr& conjunct) {
 
 namespace {
 
-// Equal ends of windows: when the watermark has reached one, all rows of both sides have come.
+// Equal ends of windows: when the watermark has reached one and the lateness, all rows of both sides have come.
 bool ExpireWithWindows(PlanNode& join, const EventTimes& left, const EventTimes& right) {
   for (size_t i = 0; i < join.left_keys.size(); ++i) {
     if (!Contains(left.window_ends, join.left_keys[i]) || !Contains(right.window_ends, join.right_keys[i])) continue;
-    join.left_expiry = RowExpiry{join.left_keys[i], -1};
-    join.right_expiry = RowExpiry{join.right_keys[i], -1};
+    const Micros offset = std::max(left.lateness, right.lateness) - 1;
+    join.left_expiry = RowExpiry{join.left_keys[i], offset};
+    join.right_expiry = RowExpiry{join.right_keys[i], offset};
     return true;
   }
   return false;
@@ -67,24 +68,27 @@ bool ExpireWithWindows(PlanNode& join, const EventTimes& left, const EventTimes&
 }  // namespace
 
 void FindExpiry(PlanNode& join, const Catalog& catalog) {
-  if (ExpireWithWindows(join, EventTimesOf(*join.inputs[0], catalog), EventTimesOf(*join.inputs[1], catalog))) return;
-  if (join.condition == nullptr) return;
-  const bool outer_kind = LeftColumnsOnly(join.join_type);
-  if (outer_kind) return;
+  const EventTimes left = EventTimesOf(*join.inputs[0], catalog);
+  const EventTimes right = EventTimesOf(*join.inputs[1], catalog);
+  if (ExpireWithWindows(join, left, right) || join.condition == nullptr || LeftColumnsOnly(join.join_type)) return;
   const int left_width = static_cast<int>(join.inputs[0]->schema->size());
-  const std::vector<int> left = EventTimesOf(*join.inputs[0], catalog).times;
-  const std::vector<int> right = EventTimesOf(*join.inputs[1], catalog).times;
+  // Rows with the end E of a window come before the watermark E: what is said of times holds for them too.
+  const auto is_time = [&](int column) {
+    const EventTimes& side = column < left_width ? left : right;
+    const int own = column < left_width ? column : column - left_width;
+    return Contains(side.times, own) || Contains(side.window_ends, own);
+  };
   for (const ExpressionPtr& conjunct : SplitAnd(join.condition)) {
     const std::optional<TimeBound> bound = AsTimeBound(conjunct);
     if (!bound || (bound->earlier < left_width) == (bound->later < left_width)) continue;
+    if (!is_time(bound->earlier) || !is_time(bound->later)) continue;
     // A later row of the other side that matches has a time of at most later - offset: the row goes when the watermark
-    // is above that.
+    // is above that, and no window of the other side takes late rows any more.
     const bool of_left = bound->later < left_width;
     const int column = of_left ? bound->later : bound->later - left_width;
-    const int other = of_left ? bound->earlier - left_width : bound->earlier;
-    if (!Contains(of_left ? left : right, column) || !Contains(of_left ? right : left, other)) continue;
+    const Micros offset = (of_left ? right : left).lateness - bound->offset;
     std::optional<RowExpiry>& expiry = of_left ? join.left_expiry : join.right_expiry;
-    if (!expiry || -bound->offset < expiry->offset) expiry = RowExpiry{column, -bound->offset};
+    if (!expiry || offset < expiry->offset) expiry = RowExpiry{column, offset};
   }
 }
 

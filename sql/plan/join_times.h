@@ -18,7 +18,7 @@ struct TimeBound {
 std::optional<TimeBound> AsTimeBound(const ExpressionPtr& conjunct);
 
 // Sets which rows a join may forget.  Window join (on the ends of windows): those of a window that has ended, on both
-// sides.  Interval join: those of the sides whose rows the condition bounds from above in the other side's event time.
+// sides.  Interval join: those of the sides whose rows the condition bounds from above in the other side's event time or end of windows.
 // REQUIRES: both inputs append.  For trees with and without exchanges.
 void FindExpiry(PlanNode& join, const Catalog& catalog);
 

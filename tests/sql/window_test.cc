@@ -133,6 +133,33 @@ TEST(Window, AJoinOnTheirEndsForgetsThem) {
   EXPECT_FALSE(plan("a.k = b.k AND a.window_start = b.window_start")->left_expiry);
 }
 
+// Ends of windows bound times as times do.
+TEST(Window, RowsThatAreJoinedWithTheirWindowAreForgotten) {
+  const PlanOutcome outcome =
+      Plan("INSERT INTO out SELECT t.k FROM t JOIN (SELECT max(v) AS most, window_end FROM TUMBLE(t, ts, INTERVAL '10' SECOND) "
+           "GROUP BY window_end) AS w ON t.v = w.most AND t.ts BETWEEN w.window_end - INTERVAL '10' SECOND AND w.window_end");
+  ASSERT_TRUE(outcome.errors.empty());
+  const PlanPtr join = testing::Find(outcome, "join-1");
+  ASSERT_TRUE(join->left_expiry && join->right_expiry);
+  EXPECT_EQ(join->left_expiry->offset, 10'000'000);
+  EXPECT_EQ(join->right_expiry->offset, 0);
+}
+
+// The first rows of windows come once, as late as they take rows.
+TEST(Window, AJoinOfTheirFirstRowsWaitsForLateOnes) {
+  const std::string first = "(SELECT k, v, window_end FROM (SELECT k, v, window_end, row_number() OVER (PARTITION BY window_start, "
+                            "window_end, k ORDER BY v) AS n FROM TUMBLE(t, ts, INTERVAL '10' SECOND)) AS x WHERE n <= 1)";
+  PlannerOptions late;
+  late.allowed_lateness = 5'000'000;
+  const PlanOutcome outcome = Plan("INSERT INTO out SELECT a.k FROM " + first + " AS a JOIN " + first +
+                                   " AS b ON a.k = b.k AND a.window_end = b.window_end", late);
+  ASSERT_TRUE(outcome.errors.empty());
+  const PlanPtr join = testing::Find(outcome, "join-1");
+  ASSERT_TRUE(join->left_expiry && join->right_expiry);
+  EXPECT_EQ(join->left_expiry->offset, 4'999'999);
+  EXPECT_EQ(join->right_expiry->offset, 4'999'999);
+}
+
 TEST(Window, WindowTimeCanBeWindowedAgain) {
   const PlanOutcome outcome =
       Plan("INSERT INTO out SELECT window_end, sum(n) AS s FROM TUMBLE((SELECT k, window_time, count(*) AS n FROM TUMBLE(t, "
