@@ -279,22 +279,31 @@ class Maker:
         pair = self.pair(outer, columns)
         number = self.pair(outer, columns, WHOLE)
         if roll < 0.65 and pair:
-            return f"{pair[0]} {self.rng.choice(['IN', 'NOT IN'])} (SELECT {pair[1]} FROM {text}{where})"
+            comparison, quantifier, word = self.rng.choice([("=", "ANY", "IN"), ("<>", "ALL", "NOT IN")])
+            return (f"~<{pair[0]} {word} (SELECT {pair[1]} FROM {text}{where})"
+                    f"~|{self.quantified(pair, comparison, quantifier, text, where)}~>")
         if roll < 0.8 and number:
             comparison = self.rng.choice(["=", "<>", "<", "<=", ">", ">="])
             quantifier = self.rng.choice(["ANY", "ALL"])
-            compared = f"{number[0]} {comparison} {number[1]}"
-            # DuckDB 1.1.3 answers ANY and ALL wrongly in correlated subqueries: there it is said by EXISTS.
-            def some(condition):
-                return f"EXISTS (SELECT 1 FROM {text}{where}{' AND' if where else ' WHERE'} {condition})"
-            ends, otherwise = ("true", "false") if quantifier == "ANY" else ("false", "true")
-            decided = some(f"({compared})" if quantifier == "ANY" else f"NOT ({compared})")
             return (f"~<{number[0]} {comparison} {quantifier} (SELECT {number[1]} FROM {text}{where})"
-                    f"~|(CASE WHEN {decided} THEN {ends} WHEN {some(f'({compared}) IS NULL')} THEN NULL ELSE {otherwise} END)~>")
+                    f"~|{self.quantified(number, comparison, quantifier, text, where)}~>")
         call = self.rng.choice(["min", "max", "count"])
         if number:
             return f"{number[0]} {self.rng.choice(['=', '<', '>='])} (SELECT {call}({number[1]}) FROM {text}{where})"
         return f"(SELECT count(*) FROM {text}{where}) > 1"
+
+    def quantified(self, pair, comparison, quantifier, text, where):
+        """pair[0] comparison ANY or ALL (SELECT pair[1] ..), by EXISTS: DuckDB 1.1.3 answers IN, NOT IN, ANY and ALL
+        wrongly where the subquery compares with an outer column by < or >."""
+        compared = f"{pair[0]} {comparison} {pair[1]}"
+
+        def some(condition):
+            return f"EXISTS (SELECT 1 FROM {text}{where}{' AND' if where else ' WHERE'} {condition})"
+
+        any_of = quantifier == "ANY"
+        decided = some(f"({compared})" if any_of else f"NOT ({compared})")
+        return (f"(CASE WHEN {decided} THEN {str(any_of).lower()} WHEN {some(f'({compared}) IS NULL')} THEN NULL "
+                f"ELSE {str(not any_of).lower()} END)")
 
     def with_subquery(self):
         text, columns = self.source(2)
