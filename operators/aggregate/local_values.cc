@@ -39,31 +39,40 @@ void LocalValues::Update(const Batch& batch, std::span<const int8_t> signs, std:
   codec_.Encode(batch, columns, encoded_);
   look = look && Looks(batch.rows());
   if (look) HashRows(batch, columns, hashes_);
-  filter_columns_.clear();
-  for (const int filter : filters_) {
-    filter_columns_.push_back(filter < 0 ? nullptr : &batch.column(static_cast<size_t>(filter)));
-  }
-  const size_t filters = filters_.size();
+  MakeMasks(batch);
   for (size_t row = 0; row < batch.rows(); ++row) {
-    if (signs[row] == 0 || column.IsNull(row)) continue;
-    const bool wanted = std::any_of(filter_columns_.begin(), filter_columns_.end(),
-                                    [row](const Column* filter) { return FilterPasses(filter, row); });
-    if (!wanted) continue;
+    if (signs[row] == 0 || masks_[row] == 0 || column.IsNull(row)) continue;
     ++taken_;
     const std::string_view value = encoded_.row(row);
-    const uint32_t entry = look ? FindOrAdd(MixHash(hashes_[row] ^ group_of[row]), group_of[row], value)
-                                : Add(0, group_of[row], value);
-    for (size_t k = 0; k < filters; ++k) {
-      if (!FilterPasses(filter_columns_[k], row)) continue;
-      int32_t& count = counts_[entry * filters + k];
-      count = retracts_ ? count + signs[row] : 1;
+    const uint32_t at = look ? FindOrAdd(MixHash(hashes_[row] ^ group_of[row]), group_of[row], value)
+                             : Add(0, group_of[row], value);
+    entries_[at].mask |= masks_[row];
+    for (uint32_t rest = retracts_ ? masks_[row] : 0; rest != 0; rest &= rest - 1) {
+      counts_[at * filters_.size() + static_cast<size_t>(__builtin_ctz(rest))] += signs[row];
     }
   }
 }
 
+void LocalValues::MakeMasks(const Batch& batch) {
+  const size_t rows = batch.rows();
+  masks_.assign(rows, 0);
+  for (size_t k = 0; k < filters_.size(); ++k) {
+    const uint32_t bit = uint32_t{1} << k;
+    const Column* filter = filters_[k] < 0 ? nullptr : &batch.column(static_cast<size_t>(filters_[k]));
+    for (size_t row = 0; row < rows; ++row) masks_[row] |= FilterPasses(filter, row) ? bit : 0;
+  }
+}
+
+// What tells short values apart.
+uint64_t LocalValues::HeadOf(std::string_view value) {
+  const auto head = LoadAt<uint64_t>(value.data());  // the buffer of encoded rows has slack behind it
+  return value.size() >= sizeof head ? head : head & ((uint64_t{1} << (8 * value.size())) - 1);
+}
+
 uint32_t LocalValues::Add(uint64_t hash, uint32_t group, std::string_view value) {
   const auto entry = static_cast<uint32_t>(entries_.size());
-  entries_.push_back({hash, group, kNone, static_cast<uint32_t>(bytes_.size()), static_cast<uint32_t>(value.size())});
+  entries_.push_back({hash, HeadOf(value), group, kNone, static_cast<uint32_t>(bytes_.size()),
+                      static_cast<uint32_t>(value.size()), 0});
   List& list = lists_[group];
   if (list.first == kNone) {
     list.first = entry;
@@ -72,13 +81,14 @@ uint32_t LocalValues::Add(uint64_t hash, uint32_t group, std::string_view value)
   }
   list.last = entry;
   bytes_.append(value);
-  counts_.resize(counts_.size() + filters_.size(), 0);
+  if (retracts_) counts_.resize(counts_.size() + filters_.size(), 0);
   return entry;
 }
 
 uint32_t LocalValues::FindOrAdd(uint64_t hash, uint32_t group, std::string_view value) {
   if (slots_.size() < 2 * (entries_.size() + 1)) GrowSlots();
   ++sampled_;
+  const uint64_t head = HeadOf(value);
   const size_t mask = slots_.size() - 1;
   for (size_t at = hash & mask;; at = (at + 1) & mask) {
     if (slots_[at] == 0) {
@@ -86,7 +96,8 @@ uint32_t LocalValues::FindOrAdd(uint64_t hash, uint32_t group, std::string_view 
       return Add(hash, group, value);
     }
     const Entry& entry = entries_[slots_[at] - 1];
-    if (entry.hash == hash && entry.group == group && std::string_view(bytes_.data() + entry.at, entry.size) == value) {
+    if (entry.hash != hash || entry.head != head || entry.group != group || entry.size != value.size()) continue;
+    if (entry.size <= sizeof head || std::string_view(bytes_.data() + entry.at, entry.size) == value) {
       ++found_;
       return slots_[at] - 1;
     }
@@ -109,9 +120,13 @@ void LocalValues::AppendTo(size_t group, std::string& out) const {
   AppendRaw(out, &number, sizeof number);
   const size_t filters = filters_.size();
   for (uint32_t i = lists_[group].first; i != kNone; i = entries_[i].next) {
-    const int32_t* counts = counts_.data() + i * filters;
-    if (std::all_of(counts, counts + filters, [](int32_t count) { return count == 0; })) continue;
-    AppendRaw(out, counts, filters * sizeof(int32_t));
+    if (retracts_) {
+      const int32_t* counts = counts_.data() + i * filters;
+      if (std::all_of(counts, counts + filters, [](int32_t count) { return count == 0; })) continue;
+      AppendRaw(out, counts, filters * sizeof(int32_t));
+    } else {
+      AppendRaw(out, &entries_[i].mask, sizeof entries_[i].mask);
+    }
     out.append(bytes_, entries_[i].at, entries_[i].size);
     ++number;
   }

@@ -19,6 +19,7 @@ class LocalValues {
       : argument_(argument), retracts_(retracts), codec_({type}, RowCodec::Form::kKey) {}
 
   int argument() const { return argument_; }
+  // At most 32 different ones (sql/plan/two_phase.cc).
   void AddFilter(int filter);
 
   // There are `groups` groups, from 0.
@@ -38,10 +39,12 @@ class LocalValues {
 
   struct Entry {
     uint64_t hash;
+    uint64_t head;  // the first bytes of the value
     uint32_t group;
     uint32_t next;  // of the group
     uint32_t at;    // of the value, in bytes_
     uint32_t size;
+    uint32_t mask;  // of the filters that have passed it
   };
 
   // The entries of a group, in the order of their values: what has come may go behind it.
@@ -50,6 +53,8 @@ class LocalValues {
     uint32_t last = kNone;
   };
 
+  static uint64_t HeadOf(std::string_view value);
+  void MakeMasks(const Batch& batch);
   uint32_t FindOrAdd(uint64_t hash, uint32_t group, std::string_view value);
   uint32_t Add(uint64_t hash, uint32_t group, std::string_view value);
   void GrowSlots();
@@ -60,14 +65,14 @@ class LocalValues {
   RowCodec codec_;
   std::vector<int> filters_;
   std::vector<Entry> entries_;
-  std::vector<int32_t> counts_;  // entries x filters
+  std::vector<int32_t> counts_;  // with retractions: entries x filters
   std::string bytes_;
   std::vector<List> lists_;      // by group
   size_t taken_ = 0;
   std::vector<uint32_t> slots_;  // an entry's number and one; 0: free
   EncodedRows encoded_;
   std::vector<uint64_t> hashes_;
-  std::vector<const Column*> filter_columns_;
+  std::vector<uint32_t> masks_;  // by row: bit k is set where filter k passes it
 
   int64_t sampled_ = 0;  // values that were looked for
   int64_t found_ = 0;    // of those, there already

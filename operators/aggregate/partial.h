@@ -7,7 +7,8 @@
 //   texts                      the values of MIN and MAX of texts, in the order of their calls
 //   values                     for each argument whose values are counted (DISTINCT, MIN and MAX that can be taken back):
 //                              u32 number of values, then of each value an i32 for every FILTER (how often it has come
-//                              less how often it has gone), and the value in canonical encoding
+//                              less how often it has gone; without retractions instead one u32 with a bit for every
+//                              FILTER that has passed it), and the value in canonical encoding
 //   slack                      where there are values: kRowSlack bytes, for their decoder
 //
 // It never leaves the process: it may change with every version.

@@ -141,7 +141,7 @@ Result<int64_t> ValueSet::Take(char* group, uint64_t hash, std::string_view key,
 
 Result<int64_t> ValueSet::MergePartials(std::span<const char*> partials, std::span<const int8_t> signs,
                                         std::span<char* const> groups) {
-  const size_t counts_size = filters_.size() * sizeof(int32_t);
+  const size_t counts_size = retracts_ ? filters_.size() * sizeof(int32_t) : sizeof(uint32_t);
   std::vector<const char*> values;
   std::vector<const char*> counts;
   std::vector<char*> group_of;
@@ -176,7 +176,10 @@ Result<int64_t> ValueSet::MergePartials(std::span<const char*> partials, std::sp
   for (size_t i = 0; i < group_of.size(); ++i) {
     if (i + kSlotDistance < group_of.size()) index_->PrefetchSlot(hashes[i + kSlotDistance]);
     if (i + kRecordDistance < group_of.size()) index_->PrefetchRecord(hashes[i + kRecordDistance]);
-    const auto change = [&](size_t k) { return int64_t{LoadAt<int32_t>(counts[i] + k * sizeof(int32_t))}; };
+    const auto change = [&](size_t k) {
+      return retracts_ ? int64_t{LoadAt<int32_t>(counts[i] + k * sizeof(int32_t))}
+                       : int64_t{LoadAt<uint32_t>(counts[i]) >> k & 1};
+    };
     WEIR_ASSIGN(const int64_t absent, Take(group_of[i], hashes[i], key_of(i), column, i, change));
     missing += absent;
   }

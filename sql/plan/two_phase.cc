@@ -1,6 +1,8 @@
 #include "sql/plan/two_phase.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "sql/plan/aggregate_functions.h"
 #include "sql/plan/nodes.h"
@@ -59,6 +61,16 @@ std::string WhyNotSplit(const AggregateCall& call, const Schema& rows, bool retr
   }
 }
 
+// A partial result has a bit for each FILTER of an argument whose values are counted.
+constexpr size_t kMostFilters = 32;
+
+bool HasManyFilters(const std::vector<AggregateCall>& calls) {
+  std::map<int, std::set<int>> filters;
+  for (const AggregateCall& call : calls) filters[call.argument].insert(call.filter);
+  return std::any_of(filters.begin(), filters.end(),
+                     [](const auto& of_argument) { return of_argument.second.size() > kMostFilters; });
+}
+
 // Deletes of a source may name rows that never came.  An aggregate ignores such a row when it has nothing to take it
 // from, which a row that it was folded with would hide; operators with state have seen to it already.
 bool HasDeletesOfSource(const PlanNode& node) {
@@ -90,6 +102,7 @@ std::string WhyOnePhase(const PlanNode& aggregate) {
     std::string why = WhyNotSplit(call, *input.schema, aggregate.input_retracts);
     if (!why.empty()) return why;
   }
+  if (HasManyFilters(aggregate.calls)) return "an argument has more than " + std::to_string(kMostFilters) + " filters";
   if (aggregate.input_retracts && HasDeletesOfSource(input)) return "a source may delete rows that it never gave";
   return {};
 }

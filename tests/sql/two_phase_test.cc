@@ -33,12 +33,12 @@ bool IsSplit(const std::string& select) { return OutlineOf(select).find("local-a
 
 TEST(TwoPhasePlan, ALocalAggregateStandsBeforeTheExchange) {
   EXPECT_EQ(OutlineOf("SELECT k, count(*) AS n, sum(v) AS s FROM t GROUP BY k"),
-            "sink-out(aggregate-1(exchange-1(local-aggregate-1(project-1(scan-t)))))");
+            "sink-out(project-1(aggregate-1(exchange-1(local-aggregate-1(scan-t)))))");
 }
 
 TEST(TwoPhasePlan, WithoutTheOptionThereIsNone) {
   EXPECT_EQ(Outline("INSERT INTO out SELECT k, count(*) AS n, sum(v) AS s FROM t GROUP BY k"),
-            "sink-out(aggregate-1(exchange-1(project-1(scan-t))))");
+            "sink-out(project-1(aggregate-1(exchange-1(scan-t))))");
 }
 
 TEST(TwoPhasePlan, WhatCanBePutTogetherIsSplit) {
