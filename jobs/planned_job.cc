@@ -89,6 +89,9 @@ JobPlan PlanQueries(const JobFile& file, Diagnostics& out) {
   options.join = file.options.join;
   options.time_zone = file.options.time_zone;
   options.allowed_lateness = file.options.allowed_lateness;
+  // In one task nothing is exchanged, and an aggregate folds each batch by itself.
+  options.two_phase = file.options.two_phase && file.options.parallelism > 1;
+  options.mini_batch = file.options.mini_batch;
   PlanOutcome outcome = PlanJob(queries, MakeCatalog(file), options);
   for (const QueryError& error : outcome.errors) {
     if (error.query >= file.queries.size()) {

@@ -1,6 +1,7 @@
 #include "operators/registry.h"
 
 #include "operators/aggregate/aggregate.h"
+#include "operators/aggregate/local_aggregate.h"
 #include "operators/filter.h"
 #include "operators/join/join.h"
 #include "operators/key_order.h"
@@ -54,7 +55,10 @@ Result<std::unique_ptr<Operator>> MakeOperator(const PlanNode& node, const Opera
       return MakeJoinOf(node, build);
     case NodeKind::kAggregate:
       return MakeAggregate({InputSchema(node), node.schema, node.group_columns, node.calls, node.input_retracts,
-                            build.state, node.windows});
+                            build.state, node.windows, node.partial, node.rows});
+    case NodeKind::kLocalAggregate:
+      return MakeLocalAggregate({InputSchema(node), node.schema, node.group_columns, node.calls, node.input_retracts,
+                                 node.windows, node.mini_batch});
     case NodeKind::kWindow:
       return MakeWindow({node.schema, node.window, node.time_column});
     case NodeKind::kNormalise:

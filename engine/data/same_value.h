@@ -7,21 +7,24 @@
 
 namespace weir {
 
-inline bool SameValue(const Column& column, size_t a, size_t b) {
-  if (column.IsNull(a) != column.IsNull(b)) return false;
-  switch (column.physical()) {
+// Of two columns of one type.
+inline bool SameValue(const Column& left, size_t a, const Column& right, size_t b) {
+  if (left.IsNull(a) != right.IsNull(b)) return false;
+  switch (left.physical()) {
     case Physical::kBool:
-      return column.bools()[a] == column.bools()[b];
+      return left.bools()[a] == right.bools()[b];
     case Physical::kInt64:
-      return column.ints()[a] == column.ints()[b];
+      return left.ints()[a] == right.ints()[b];
     case Physical::kDouble:
-      return std::memcmp(&column.doubles()[a], &column.doubles()[b], sizeof(double)) == 0;
+      return std::memcmp(&left.doubles()[a], &right.doubles()[b], sizeof(double)) == 0;
     case Physical::kInt128:
-      return column.wides()[a] == column.wides()[b];
+      return left.wides()[a] == right.wides()[b];
     case Physical::kText:
-      return column.text(a) == column.text(b);
+      return left.text(a) == right.text(b);
   }
   return false;
 }
+
+inline bool SameValue(const Column& column, size_t a, size_t b) { return SameValue(column, a, column, b); }
 
 }  // namespace weir

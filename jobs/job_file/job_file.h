@@ -125,6 +125,8 @@ struct OptionsDeclaration {
   std::string log_level = "info";
   Micros allowed_lateness = 0;
   std::string time_zone = "UTC";
+  bool two_phase = true;  // agg_phase_strategy: auto
+  MiniBatch mini_batch;
 };
 
 struct JobFile {

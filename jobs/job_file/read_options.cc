@@ -9,6 +9,7 @@
 namespace weir {
 namespace {
 
+constexpr int64_t kMaxMiniBatch = 1'000'000;  // rows
 constexpr int kMaxParallelism = 128;  // as many as there are key groups
 
 int DefaultParallelism() {
@@ -36,6 +37,15 @@ CheckpointDeclaration ReadCheckpoint(const DocumentNode& node, Diagnostics& out)
   checkpoint.retain = static_cast<int>(reader.Integer("retain", 1, 1000).value_or(2));
   reader.Finish();
   return checkpoint;
+}
+
+MiniBatch ReadMiniBatch(const DocumentNode& node, Diagnostics& out) {
+  MiniBatch mini_batch;
+  MapReader reader(node, "mini_batch", out);
+  mini_batch.allow_latency = reader.Duration("allow_latency").value_or(mini_batch.allow_latency);
+  mini_batch.size = reader.Integer("size", 1, kMaxMiniBatch).value_or(mini_batch.size);
+  reader.Finish();
+  return mini_batch;
 }
 
 }  // namespace
@@ -75,6 +85,9 @@ OptionsDeclaration ReadOptions(const DocumentNode& node, Diagnostics& out) {
       }
     }
   }
+  options.two_phase =
+      reader.Choice<bool>("agg_phase_strategy", {{"auto", true}, {"one_phase", false}}).value_or(options.two_phase);
+  if (const DocumentNode* mini_batch = reader.Take("mini_batch")) options.mini_batch = ReadMiniBatch(*mini_batch, out);
   reader.Finish();
   return options;
 }

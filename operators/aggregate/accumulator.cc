@@ -291,9 +291,7 @@ Status Accumulator::Update(const Batch& batch, std::span<const int8_t> signs, st
   return good ? Status{} : Status(OutOfRange());
 }
 
-Status Accumulator::Merge(char* group, const char* other) const {
-  char* at = group + offset;
-  const char* from = other + offset;
+Status Accumulator::MergeAt(char* at, const char* from) const {
   bool good = true;
   switch (form) {
     case Form::kCount:

@@ -60,6 +60,7 @@ struct Accumulator {
   AggregateCall call;
   DataType argument;   // its type; of COUNT(*) bigint
   size_t offset = 0;   // in the group's payload
+  size_t partial_offset = 0;  // in a partial result
   int value_set = -1;  // index of the set that feeds it, for DISTINCT and retractable extremes
   int counter = 0;     // which count of the set: by FILTER
   int text = -1;       // kExtremeText: its number among those
@@ -100,13 +101,19 @@ struct Accumulator {
   }
   // Adds what `other` has taken to `group`, as if its values had come to `group` themselves; both are payloads of one
   // plan, `other` stays as it is.  What slices of a window and partial aggregates of several tasks are put together with.
-  // Never of retracted input.  REQUIRES: CanMerge.
-  Status Merge(char* group, const char* other) const;
+  // Of counts and exact sums `other` may be of values that have gone, too.  REQUIRES: CanMerge.
+  Status Merge(char* group, const char* other) const { return MergeAt(group + offset, other + offset); }
+
+  // The same of a batch of partial results (partial.h) with the accumulator's bytes at partial_offset: partials[i] goes to
+  // groups[i], unless its sign is 0.
+  Status MergePartials(std::span<const char* const> partials, std::span<const int8_t> signs,
+                       std::span<char* const> groups) const;
 
   // Appends the result for each group (its payload).  Not for extremes of text and sets.
   Status AppendResults(std::span<const char* const> groups, Column& out) const;
 
  private:
+  Status MergeAt(char* at, const char* from) const;
   Status AppendExact(Int128 sum, int64_t count, Column& out) const;
   Status AppendDouble(const char* at, Column& out) const;
   Status AppendVariance(const char* at, Column& out) const;

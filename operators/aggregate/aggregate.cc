@@ -71,8 +71,13 @@ Result<Progress> Aggregate::Process(int, const Batch& batch, Output& out) {
 Status Aggregate::ProcessRows(const Batch& batch, Output& out) {
   WEIR_TRY(Begin(batch));
   FindGroups(batch);
-  SignRows(batch);
-  WEIR_TRY(Update(batch));
+  if (options_.partial >= 0) {
+    SignPartials(batch);
+    WEIR_TRY(UpdateFromPartials());
+  } else {
+    SignRows(batch);
+    WEIR_TRY(Update(batch));
+  }
   return EmitOrWait(out);
 }
 

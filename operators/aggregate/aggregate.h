@@ -34,6 +34,12 @@ struct AggregateOptions {
   bool input_retracts = true;
   StateOptions state;
   std::optional<WindowGrouping> windows = {};
+  // Of an aggregate in two phases: the column of the input that has partial results (partial.h), and the schema of the
+  // rows that they are of, which the calls are about.
+  int partial = -1;
+  SchemaPtr rows = nullptr;
+
+  const Schema& arguments() const { return rows ? *rows : *input; }
 };
 
 Result<std::unique_ptr<Operator>> MakeAggregate(const AggregateOptions& options);

@@ -12,7 +12,9 @@
 // A group's record: i64 rows, [u64 id], [WindowPart], the accumulators, the value sets' lists, the key, the texts of MIN
 // and MAX.  The key of a group whose window is assigned begins with the window's end (sessions: not).
 //
-// Steps 1 to 3 are in update.cc, 4 in emit.cc, the plan of a record in aggregate_plan.cc, restore in restore.cc, the end
+// In two phases the rows are partial results (partial.h): step 2 adds as many rows as one is of, step 3 merges.
+//
+// Steps 1 to 3 are in update.cc and merge_partials.cc, 4 in emit.cc, the plan of a record in aggregate_plan.cc, restore in restore.cc, the end
 // of windows and what makes one group of two in close.cc, the rest in aggregate.cc.
 #pragma once
 
@@ -55,6 +57,7 @@ struct AggregatePlan {
   uint8_t slice_part = 0;      // groups of a window put together of its slices; not saved
   size_t fixed = sizeof(int64_t);  // bytes before the key
   int texts = 0;
+  size_t partial_fixed = 0;  // bytes of a partial result before its texts
 };
 
 // Parts of the state: the groups, then one a value set, then one a call state.
@@ -141,6 +144,8 @@ class Aggregate final : public Operator, public TimedOperator {
   Status CloseSlices(Micros watermark, Output& out);
   Micros NextWindowEnd(Micros after) const;
   Status EmitSlices(Micros end, Output& out);
+  // Rows that a row of the input is of: with partial results as many as were folded.
+  int64_t RowsIn(const Batch& batch, size_t row) const;
   Status AssignTimes(const Batch& batch, size_t& next);
   void AssignGiven(const Batch& batch);
   void AssignRow(uint32_t row, Micros time, Micros closed);
@@ -174,6 +179,11 @@ class Aggregate final : public Operator, public TimedOperator {
   Ref NewGroup(std::string_view key);
   void SignRows(const Batch& batch);
   Status Update(const Batch& batch);
+  // The same two steps for partial results (merge_partials.cc).
+  void SignPartials(const Batch& batch);
+  Status UpdateFromPartials();
+  void ReadTexts(const Accumulator& accumulator);
+  void TakeTexts(const Accumulator& accumulator);
   void UpdateTexts(const Batch& batch, const Accumulator& accumulator);
   void StoreTexts();
   Ref StoreTextsOf(Ref group, std::span<const Text> texts);
@@ -230,6 +240,8 @@ class Aggregate final : public Operator, public TimedOperator {
   std::string before_;         // records of before: u32 key size, then the payload, padded to 8 bytes
   std::vector<char*> groups_;  // by row
   std::vector<int8_t> signs_;
+  std::vector<const char*> partials_;      // by row, in two phases: where they begin
+  std::vector<const char*> partial_rests_;  // behind what has been read of them
   std::vector<Text> texts_;  // touched x texts
   std::vector<Column> of_before_;  // by call state: the results of before, by touched group
   Status before_failed_;           // what one of them could not be made for

@@ -1,25 +1,16 @@
 #include <algorithm>
 
 #include "operators/aggregate/aggregate_operator.h"
+#include "operators/aggregate/partial.h"
 
 namespace weir {
 
 namespace {
 
-// A list orders its values itself and so finds equal ones.
-bool KeepsDuplicates(const Accumulator& accumulator) {
-  return accumulator.form == Accumulator::Form::kState && accumulator.call.function != AggregateFunction::kBitmapBuild;
-}
-
 Accumulator MakeAccumulator(const AggregateCall& call, const AggregateOptions& options) {
   // The first and the last of two windows that become one are known by the order in which all values came: a list has it.
   const bool end = call.function == AggregateFunction::kFirstValue || call.function == AggregateFunction::kLastValue;
-  return Accumulator::Make(call, *options.input, options.input_retracts || (end && options.windows.has_value()));
-}
-
-bool NeedsSet(const Accumulator& accumulator) {
-  return accumulator.form == Accumulator::Form::kExtremeSet ||
-         (accumulator.call.distinct && accumulator.call.argument >= 0 && !KeepsDuplicates(accumulator));
+  return Accumulator::Make(call, options.arguments(), options.input_retracts || (end && options.windows.has_value()));
 }
 
 }  // namespace
@@ -36,7 +27,7 @@ std::vector<KeyedState::Part> AggregateStateParts(const AggregateOptions& option
   }
   std::vector<KeyedState::Part> parts{{"groups"}};
   for (const int argument : arguments) {
-    parts.push_back({"values of " + (*options.input)[static_cast<size_t>(argument)].name});
+    parts.push_back({"values of " + options.arguments()[static_cast<size_t>(argument)].name});
   }
   for (const std::string& name : states) parts.push_back({"values of " + name});
   if (options.windows) parts.insert(parts.end(), {{"watermark"}, {"sessions", false}, {"windows of slices", false}});
@@ -65,7 +56,7 @@ AggregatePlan::AggregatePlan(const AggregateOptions& options, KeyedState* state)
     if (accumulator.form != Accumulator::Form::kState) continue;
     accumulator.state = static_cast<int>(states.size());
     const auto part = static_cast<uint8_t>(2 + sets.size() + states.size());
-    states.push_back(MakeCallState(accumulator.call, *options.input, part, state));
+    states.push_back(MakeCallState(accumulator.call, options.arguments(), part, state));
   }
   if (HasIds()) {
     id_offset = fixed;
@@ -83,6 +74,7 @@ AggregatePlan::AggregatePlan(const AggregateOptions& options, KeyedState* state)
     fixed += accumulator.Size();
     if (accumulator.state >= 0) StateOf(accumulator)->SetOffsets(accumulator.offset, id_offset);
   }
+  if (options.partial >= 0) partial_fixed = PlacePartials(accumulators, options.windows.has_value());
   for (const auto& set : sets) {
     set->SetIdOffset(id_offset);
     set->SetListOffset(fixed);

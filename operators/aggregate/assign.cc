@@ -27,14 +27,14 @@ Status Aggregate::AssignTimes(const Batch& batch, size_t& next) {
   const Micros closed = ClosedUntil();
   for (; next < batch.rows() && selection_.size() < kBatchRows; ++next) {
     if (times.IsNull(next)) {
-      ++context().metrics->null_event_time;
+      context().metrics->null_event_time += RowsIn(batch, next);
       continue;
     }
     WEIR_TRY(CheckWindowTime(values[next]));
     const Micros last = windows.spec.LastEnd(values[next]);
     if (last == kMinMicros) continue;  // between two windows
     if (last <= closed) {
-      ++context().metrics->late_rows;
+      context().metrics->late_rows += RowsIn(batch, next);
     } else if (FilterPasses(condition, next)) {
       AssignRow(static_cast<uint32_t>(next), values[next], closed);
     }
@@ -71,9 +71,9 @@ void Aggregate::AssignGiven(const Batch& batch) {
   const Micros closed = ClosedUntil();
   for (size_t row = 0; row < batch.rows(); ++row) {
     if (ends.IsNull(row)) {
-      ++context().metrics->null_event_time;
+      context().metrics->null_event_time += RowsIn(batch, row);
     } else if (values[row] <= closed) {
-      ++context().metrics->late_rows;
+      context().metrics->late_rows += RowsIn(batch, row);
     } else {
       selection_.push_back(static_cast<uint32_t>(row));
       ends_.push_back(values[row]);

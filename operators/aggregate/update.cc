@@ -143,9 +143,8 @@ std::string_view Aggregate::TextOf(const char* group, size_t key_size, const Acc
   return {group + at, LoadAt<uint32_t>(group + accumulator.offset)};
 }
 
-void Aggregate::UpdateTexts(const Batch& batch, const Accumulator& accumulator) {
-  const Column& column = batch.column(static_cast<size_t>(accumulator.call.argument));
-  const Column* filter = FilterColumn(batch, accumulator.call);
+// The texts that the touched groups have.
+void Aggregate::ReadTexts(const Accumulator& accumulator) {
   const auto texts = static_cast<size_t>(plan_.texts);
   const auto number = static_cast<size_t>(accumulator.text);
   for (size_t t = 0; t < touched_.size(); ++t) {
@@ -154,6 +153,14 @@ void Aggregate::UpdateTexts(const Batch& batch, const Accumulator& accumulator) 
     text.present = LoadAt<uint32_t>(record.payload() + accumulator.offset + sizeof(uint32_t)) != 0;
     text.value = TextOf(record.payload(), record.count, accumulator);
   }
+}
+
+void Aggregate::UpdateTexts(const Batch& batch, const Accumulator& accumulator) {
+  const Column& column = batch.column(static_cast<size_t>(accumulator.call.argument));
+  const Column* filter = FilterColumn(batch, accumulator.call);
+  const auto texts = static_cast<size_t>(plan_.texts);
+  const auto number = static_cast<size_t>(accumulator.text);
+  ReadTexts(accumulator);
   for (size_t row = 0; row < batch.rows(); ++row) {
     if (signs_[row] == 0 || column.IsNull(row) || !FilterPasses(filter, row)) continue;
     Text& text = texts_[touched_of_row_[row] * texts + number];

@@ -97,35 +97,91 @@ Result<int64_t> ValueSet::Update(const Batch& batch, std::span<const int8_t> sig
     if (row + kSlotDistance < rows) index_->PrefetchSlot(hashes[row + kSlotDistance]);
     if (row + kRecordDistance < rows) index_->PrefetchRecord(hashes[row + kRecordDistance]);
     if (signs[row] == 0 || column.IsNull(row)) continue;
-    bool wanted = false;
-    for (const Column* filter : filters) wanted |= FilterPasses(filter, row);
-    if (!wanted) continue;
-    Ref ref = index_->Find(hashes[row], key_of(row));
-    if (ref == 0) {
-      if (signs[row] < 0) {
-        ++missing;
-        continue;
+    const auto change = [&](size_t k) { return FilterPasses(filters[k], row) ? int64_t{signs[row]} : 0; };
+    WEIR_ASSIGN(const int64_t absent, Take(groups[row], hashes[row], key_of(row), column, row, change));
+    missing += absent;
+  }
+  return missing;
+}
+
+template <class Change>
+Result<int64_t> ValueSet::Take(char* group, uint64_t hash, std::string_view key, const Column& column, size_t row,
+                               Change change) {
+  bool wanted = false;
+  bool comes = false;
+  for (size_t k = 0; k < filters_.size(); ++k) {
+    wanted |= change(k) != 0;
+    comes |= change(k) > 0;
+  }
+  if (!wanted) return 0;
+  Ref ref = index_->Find(hash, key);
+  if (ref == 0) {
+    if (!comes) return 1;
+    ref = Add(group, hash, key);
+  }
+  bool copied = false;
+  for (size_t k = 0; k < filters_.size(); ++k) {
+    const uint32_t count = CountsOf(state_->At(ref))[k];
+    const int64_t by = change(k);
+    const int64_t now = std::max<int64_t>(count + by, 0);
+    if (now == count || (!retracts_ && count > 0)) continue;
+    if (now > UINT32_MAX) return DataError("a group holds one value more than 4294967295 times");
+    if (!copied) ref = Writable(group, hash, ref);
+    copied = true;
+    CountsOf(state_->At(ref))[k] = static_cast<uint32_t>(now);
+    if (count == 0) WEIR_TRY(Appeared(group, ref, static_cast<int>(k), column, row));
+    if (now == 0) WEIR_TRY(Vanished(group, ref, static_cast<int>(k), column, row));
+  }
+  const uint32_t* counts = CountsOf(state_->At(ref));
+  if (std::all_of(counts, counts + filters_.size(), [](uint32_t count) { return count == 0; })) {
+    Remove(group, hash, ref);
+  }
+  return 0;
+}
+
+Result<int64_t> ValueSet::MergePartials(std::span<const char*> partials, std::span<const int8_t> signs,
+                                        std::span<char* const> groups) {
+  const size_t counts_size = retracts_ ? filters_.size() * sizeof(int32_t) : sizeof(uint32_t);
+  std::vector<const char*> values;
+  std::vector<const char*> counts;
+  std::vector<char*> group_of;
+  for (size_t i = 0; i < partials.size(); ++i) {
+    auto number = LoadAt<uint32_t>(partials[i]);
+    const char* at = partials[i] + sizeof number;
+    for (; number > 0; --number) {
+      const char* value = at + counts_size;
+      if (signs[i] != 0) {
+        counts.push_back(at);
+        values.push_back(value);
+        group_of.push_back(groups[i]);
       }
-      ref = Add(groups[row], hashes[row], key_of(row));
+      at = value + codec_.EncodedSize(value);
     }
-    bool copied = false;
-    for (size_t k = 0; k < filters.size(); ++k) {
-      if (!FilterPasses(filters[k], row)) continue;
-      const uint32_t count = CountsOf(state_->At(ref))[k];
-      if (signs[row] < 0 ? count == 0 : !retracts_ && count > 0) continue;
-      if (count == UINT32_MAX && signs[row] > 0) {
-        return DataError("a group holds one value more than 4294967295 times");
-      }
-      if (!copied) ref = Writable(groups[row], hashes[row], ref);
-      copied = true;
-      CountsOf(state_->At(ref))[k] = count + static_cast<uint32_t>(static_cast<int32_t>(signs[row]));
-      if (count == 0) WEIR_TRY(Appeared(groups[row], ref, static_cast<int>(k), column, row));
-      if (count == 1 && signs[row] < 0) WEIR_TRY(Vanished(groups[row], ref, static_cast<int>(k), column, row));
-    }
-    const uint32_t* counts = CountsOf(state_->At(ref));
-    if (std::all_of(counts, counts + filters.size(), [](uint32_t count) { return count == 0; })) {
-      Remove(groups[row], hashes[row], ref);
-    }
+    partials[i] = at;
+  }
+  Column column(type_);
+  Column* targets[] = {&column};
+  keys_.clear();
+  std::vector<uint32_t> offsets(values.size() + 1, 0);
+  std::vector<uint64_t> hashes(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    keys_.append(group_of[i] + id_offset_, sizeof(uint64_t));
+    keys_.append(values[i], codec_.EncodedSize(values[i]));
+    offsets[i + 1] = static_cast<uint32_t>(keys_.size());
+  }
+  const auto key_of = [&](size_t i) { return std::string_view(keys_.data() + offsets[i], offsets[i + 1] - offsets[i]); };
+  for (size_t i = 0; i < values.size(); ++i) hashes[i] = HashOf(key_of(i));
+  codec_.Decode(values, targets);
+  int64_t missing = 0;
+  for (size_t i = 0; i < group_of.size(); ++i) {
+    if (i + kSlotDistance < group_of.size()) index_->PrefetchSlot(hashes[i + kSlotDistance]);
+    if (i + kRecordDistance < group_of.size()) index_->PrefetchRecord(hashes[i + kRecordDistance]);
+    const auto change = [&](size_t k) {
+      return retracts_ ? int64_t{LoadAt<int32_t>(counts[i] + k * sizeof(int32_t))}
+                       : int64_t{LoadAt<uint32_t>(counts[i]) >> k & 1};
+    };
+    WEIR_ASSIGN(const int64_t absent, Take(group_of[i], hashes[i], key_of(i), column, i, change));
+    missing += absent;
   }
   return missing;
 }

@@ -57,6 +57,10 @@ class ValueSet {
   // Adds and takes back the values of a batch and tells the listening accumulators about values that come or go.
   // Returns rows that retract a value which is not there.
   Result<int64_t> Update(const Batch& batch, std::span<const int8_t> signs, std::span<char* const> groups);
+  // The same of partial results (partial.h), for groups[i] where signs[i] is not 0.  partials[i] stands at the number of
+  // the argument's values, and behind the last of them afterwards.
+  Result<int64_t> MergePartials(std::span<const char*> partials, std::span<const int8_t> signs,
+                                std::span<char* const> groups);
   // The record of the smallest or largest value with a count, or 0.
   Ref Extreme(char* group, int counter, bool min);
   // Recomputes the extremes that lost their value in Update calls since.
@@ -92,6 +96,11 @@ class ValueSet {
   int Compare(Ref a, Ref b) const;
   List LoadList(const char* group) const { return LoadAt<List>(group + list_offset_); }
   uint64_t HashOf(std::string_view key) const { return MixHash(HashBytes(key)); }
+  // A value of row `row` comes or goes: change(k) says how often for the counter k.  Returns 1 where it goes and is not
+  // there, else 0.
+  template <class Change>
+  Result<int64_t> Take(char* group, uint64_t hash, std::string_view key, const Column& column, size_t row,
+                       Change change);
   Ref Add(char* group, uint64_t hash, std::string_view key);
   void Remove(char* group, uint64_t hash, Ref ref);
   Ref Writable(char* group, uint64_t hash, Ref ref);

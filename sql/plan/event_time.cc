@@ -63,6 +63,17 @@ EventTimes OfAggregate(const PlanNode& node, const Catalog& catalog) {
   return times.window_ends.empty() ? EventTimes{} : times;
 }
 
+// What is held goes before a watermark does: the group columns have the times that they had.
+EventTimes OfLocalAggregate(const PlanNode& node, const Catalog& catalog) {
+  EventTimes times;
+  const EventTimes input = EventTimesOf(*node.inputs[0], catalog);
+  for (size_t i = 0; i < node.group_columns.size(); ++i) {
+    if (Contains(input.window_ends, node.group_columns[i])) times.window_ends.push_back(static_cast<int>(i));
+    if (Contains(input.times, node.group_columns[i])) times.times.push_back(static_cast<int>(i));
+  }
+  return times;
+}
+
 // Rows that wait for the watermark keep their times.  Otherwise rows come and go with those of their partition: until
 // its window ends, if it is of one.
 EventTimes OfOrdered(const PlanNode& node, const Catalog& catalog) {
@@ -111,6 +122,8 @@ EventTimes EventTimesOf(const PlanNode& node, const Catalog& catalog) {
     }
     case NodeKind::kAggregate:
       return OfAggregate(node, catalog);
+    case NodeKind::kLocalAggregate:
+      return OfLocalAggregate(node, catalog);
     case NodeKind::kRank:
     case NodeKind::kOver:
       return OfOrdered(node, catalog);

@@ -139,20 +139,37 @@ void DescribeWindows(const PlanNode& node, NodeText& text) {
   text.details.push_back(results);
 }
 
-void DescribeAggregate(const PlanNode& node, NodeText& text) {
+std::string AggregateTitle(const PlanNode& node) {
   const Schema& input = *node.inputs[0]->schema;
+  std::string title;
   for (const AggregateCall& call : node.calls) {
-    text.title += (text.title.empty() ? "" : ", ") + CallText(call, input);
+    title += (title.empty() ? "" : ", ") + CallText(call, node.rows ? *node.rows : input);
   }
   if (node.calls.empty()) {
-    text.title = "distinct (" + NamesOf(node.group_columns, input) + ")";
+    title = "distinct (" + NamesOf(node.group_columns, input) + ")";
   } else if (!node.group_columns.empty()) {
-    text.title += " by (" + NamesOf(node.group_columns, input) + ")";
+    title += " by (" + NamesOf(node.group_columns, input) + ")";
   } else {
-    text.title += " over all rows";
+    title += " over all rows";
   }
+  return title;
+}
+
+void DescribeAggregate(const PlanNode& node, NodeText& text) {
+  text.title = AggregateTitle(node);
+  if (node.partial >= 0) text.details.push_back("second phase: adds up what the local aggregates have folded");
   text.details.push_back(node.input_retracts ? "input: rows are retracted" : "input: append only");
   if (node.windows) DescribeWindows(node, text);
+}
+
+void DescribeLocalAggregate(const PlanNode& node, NodeText& text) {
+  text.title = AggregateTitle(node);
+  std::string held = "first phase: rows of a batch are folded by group; they pass as they are where that saves little";
+  if (node.mini_batch.allow_latency > 0) {
+    held = "first phase: rows are folded by group for at most " + FormatDuration(node.mini_batch.allow_latency) + " or " +
+           std::to_string(node.mini_batch.size) + " rows, and go before a watermark or a barrier does";
+  }
+  text.details.push_back(held);
 }
 
 }  // namespace
@@ -193,6 +210,8 @@ const char* KindName(NodeKind kind) {
       return "unnest";
     case NodeKind::kTemporalJoin:
       return "temporal-join";
+    case NodeKind::kLocalAggregate:
+      return "local-aggregate";
   }
   return "node";
 }
@@ -359,6 +378,9 @@ NodeText DescribeNode(const PlanNode& node) {
       break;
     case NodeKind::kAggregate:
       DescribeAggregate(node, text);
+      break;
+    case NodeKind::kLocalAggregate:
+      DescribeLocalAggregate(node, text);
       break;
     case NodeKind::kTemporalJoin:
       DescribeTemporalJoin(node, text);

@@ -46,6 +46,19 @@ void AppendWindowFields(DataType time, std::vector<Field>& fields) {
   for (const char* name : {"window_start", "window_end", "window_time"}) fields.push_back({name, time, false});
 }
 
+// What the exchange before an aggregate of two phases carries.
+std::vector<Field> LocalAggregateFields(const PlanNode& node) {
+  std::vector<Field> fields;
+  const Schema& input = *node.inputs[0]->schema;
+  for (const int column : node.group_columns) fields.push_back(input[static_cast<size_t>(column)]);
+  if (node.windows && node.windows->assigned) {
+    fields.push_back(input[static_cast<size_t>(node.windows->time)]);
+    if (node.windows->condition >= 0) fields.push_back(input[static_cast<size_t>(node.windows->condition)]);
+  }
+  fields.push_back({"partial", {TypeKind::kBytes}, false});
+  return fields;
+}
+
 std::vector<Field> AggregateFields(const PlanNode& node) {
   std::vector<Field> fields;
   const Schema& input = *node.inputs[0]->schema;
@@ -132,6 +145,9 @@ void RefreshSchema(PlanNode& node) {
       return;
     case NodeKind::kAggregate:
       node.schema = std::make_shared<Schema>(AggregateFields(node));
+      return;
+    case NodeKind::kLocalAggregate:
+      node.schema = std::make_shared<Schema>(LocalAggregateFields(node));
       return;
     case NodeKind::kRank:
       node.schema = std::make_shared<Schema>(RankFields(node));

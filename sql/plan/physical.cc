@@ -8,6 +8,7 @@
 #include "sql/plan/physical_planner.h"
 #include "sql/plan/rules.h"
 #include "sql/plan/suggest.h"
+#include "sql/plan/two_phase.h"
 
 namespace weir {
 
@@ -159,7 +160,6 @@ Placement PhysicalPlanner::PlanAggregate(PlanPtr& node) {
     }
     break;
   }
-  Exchange(node->inputs[0], input, node->group_columns);
   node->input_retracts = node->inputs[0]->changelog != ChangelogMode::kAppend;
   for (const AggregateCall& call : node->calls) {
     if (node->input_retracts && error_.empty()) error_ = WhyNotRetractable(call.function);
@@ -170,6 +170,7 @@ Placement PhysicalPlanner::PlanAggregate(PlanPtr& node) {
     const std::vector<int>& now = node->group_columns;
     node->windows->end_group = static_cast<int>(std::find(now.begin(), now.end(), end) - now.begin());
   }
+  ExchangeGroups(*node, input);
   const bool once = node->windows && node->windows->lateness == 0 && node->windows->early == 0;
   const ChangelogMode mode = once ? ChangelogMode::kAppend : ChangelogMode::kFull;
   node->changelog = mode;
@@ -186,6 +187,17 @@ Placement PhysicalPlanner::PlanAggregate(PlanPtr& node) {
   node = reordered;
   node->changelog = mode;
   return output.Project(node->expressions);
+}
+
+void PhysicalPlanner::ExchangeGroups(PlanNode& aggregate, Placement& input) {
+  const auto& hashed = input.hashed;
+  const bool there = input.single || std::find(hashed.begin(), hashed.end(), aggregate.group_columns) != hashed.end();
+  if (options_.two_phase && !there && WhyOnePhase(aggregate).empty()) {
+    AddLocalAggregate(aggregate, options_.mini_batch);
+    input = {};
+    Record(*aggregate.inputs[0], input);
+  }
+  Exchange(aggregate.inputs[0], input, aggregate.group_columns);
 }
 
 void PhysicalPlanner::CheckSession(const PlanNode& node) {
@@ -370,8 +382,8 @@ std::vector<SinkError> PhysicalPlanner::Run(std::vector<PlanPtr>& unread) {
 }
 
 std::vector<SinkError> PlanPhysically(std::vector<PlanPtr>& sinks, const Catalog& catalog,
-                                      std::vector<PlanPtr>& unread) {
-  return PhysicalPlanner(sinks, catalog).Run(unread);
+                                      const PlannerOptions& options, std::vector<PlanPtr>& unread) {
+  return PhysicalPlanner(sinks, catalog, options).Run(unread);
 }
 
 }  // namespace weir

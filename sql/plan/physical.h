@@ -16,6 +16,7 @@
 
 #include "sql/plan/catalog.h"
 #include "sql/plan/plan.h"
+#include "sql/plan/planner.h"
 
 namespace weir {
 
@@ -27,6 +28,6 @@ struct SinkError {
 // `sinks`: the kSink nodes of all INSERTs over trees nobody else holds.  On return the INSERTs into tables have become
 // kTable nodes below the sinks that read them, or below `unread`, or inputs of the join that is one with the table.
 std::vector<SinkError> PlanPhysically(std::vector<PlanPtr>& sinks, const Catalog& catalog,
-                                      std::vector<PlanPtr>& unread);
+                                      const PlannerOptions& options, std::vector<PlanPtr>& unread);
 
 }  // namespace weir

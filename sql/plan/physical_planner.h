@@ -19,7 +19,8 @@ std::vector<int> UniqueFor(const PlanNode& input, const Placement& placement);
 
 class PhysicalPlanner {
  public:
-  PhysicalPlanner(std::vector<PlanPtr>& sinks, const Catalog& catalog) : sinks_(sinks), catalog_(catalog) {}
+  PhysicalPlanner(std::vector<PlanPtr>& sinks, const Catalog& catalog, const PlannerOptions& options)
+      : sinks_(sinks), catalog_(catalog), options_(options) {}
 
   // Plans every sink.  On return `sinks` holds those that are no tables; the tables that nothing reads go to `unread`.
   std::vector<SinkError> Run(std::vector<PlanPtr>& unread);
@@ -49,6 +50,8 @@ class PhysicalPlanner {
   void ChooseKeyOrder(PlanNode& join, const Placement& left, const Placement& right);
   Placement PlanTemporalJoin(PlanNode& node);
   Placement PlanAggregate(PlanPtr& node);
+  // An exchange of the aggregate's input by its groups, with a local aggregate before it where that is worth it.
+  void ExchangeGroups(PlanNode& aggregate, Placement& input);
   Placement PlanWindow(PlanNode& node);
   void CheckSession(const PlanNode& node);
   Placement PlanUnion(PlanNode& node);
@@ -98,6 +101,7 @@ class PhysicalPlanner {
 
   std::vector<PlanPtr>& sinks_;
   const Catalog& catalog_;
+  const PlannerOptions& options_;
   std::map<std::string, Table> tables_;
   std::string error_;  // the first one of the sink being planned
   std::vector<SinkError> errors_;

@@ -267,6 +267,7 @@ std::vector<UniqueKey> LogicalKeys(const PlanNode& node, const Catalog& catalog)
     case NodeKind::kSink:
     case NodeKind::kValues:
     case NodeKind::kWindow:
+    case NodeKind::kLocalAggregate:
       break;
   }
   return {};

@@ -100,6 +100,7 @@ enum class NodeKind {
   kOver,   // window functions: the input's columns, then one a call
   kTemporalJoin,  // each left row with the newest right row of its keys at or before its time
   kUnnest,  // a row for each element of an array: the input's columns, then the added ones
+  kLocalAggregate,  // the first of two phases of an aggregate: rows of a task folded by group, before the exchange
 };
 
 // A table of the table store, as a kTable node or an input of a delta join holds it.  Its columns are those of the
@@ -125,6 +126,14 @@ struct TableRef {
 struct RowExpiry {
   int column = -1;  // of that input: the time
   Micros offset = 0;
+};
+
+// How long a local aggregate may hold rows before it passes on what they add up to.
+struct MiniBatch {
+  int64_t size = 5000;       // rows at most
+  Micros allow_latency = 0;  // 0: no longer than the batch in which they came
+
+  bool operator==(const MiniBatch&) const = default;
 };
 
 struct PlanNode;
@@ -198,6 +207,15 @@ struct PlanNode {
   std::vector<AggregateCall> calls;
   bool input_retracts = true;  // false: append-only input, cheaper state
   std::optional<WindowGrouping> windows;
+  // In two phases: the aggregate's input is that of a kLocalAggregate, whose column `partial` has what was counted.  The
+  // calls and input_retracts are about the rows below that, which have the schema `rows`.  Null, and -1: in one phase.
+  SchemaPtr rows;
+  int partial = -1;
+
+  // kLocalAggregate: group_columns, calls, windows and input_retracts as the aggregate's, over the rows.  Output = group
+  // columns, the start of the slice in place of the time and the condition where windows are assigned, then the partial
+  // results as bytes (operators/aggregate/partial.h).  All its rows are +I: what is taken back is counted below zero.
+  MiniBatch mini_batch;
 
   // kWindow: output = the columns of the input, then window_start, window_end and window_time.  session_keys: of the
   // input; a session is of rows with equal ones.

@@ -71,7 +71,7 @@ class JobPlanner {
     UnifyScans(sinks_, catalog_);
     for (PlanPtr& sink : sinks_) sink = Tidy(sink);
     std::vector<PlanPtr> unread;
-    for (const SinkError& error : PlanPhysically(sinks_, catalog_, unread)) {
+    for (const SinkError& error : PlanPhysically(sinks_, catalog_, options_, unread)) {
       outcome_.errors.push_back({error.sink->query, error.sink->line, error.sink->column, error.message});
     }
     if (!outcome_.errors.empty()) return;

@@ -23,6 +23,9 @@ struct PlannerOptions {
   JoinOption join = JoinOption::kAuto;
   std::string time_zone = "UTC";
   Micros allowed_lateness = 0;
+  // Aggregates behind an exchange fold rows by group before it (two_phase.h).
+  bool two_phase = false;
+  MiniBatch mini_batch = {};
 };
 
 // A plan error with its place in a query: the job file maps it to file:line:column.

@@ -64,6 +64,7 @@ std::string Fingerprint(const PlanNode& node) {
   Append(node.session_keys, text);
   if (node.kind == NodeKind::kWindow) text += node.window.ToString() + "@" + std::to_string(node.time_column);
   if (node.windows) Append(*node.windows, text);
+  if (node.kind == NodeKind::kAggregate) text += "p" + std::to_string(node.partial);
   for (const bool null_safe : node.null_safe) text += null_safe ? "n" : "e";
   text += "|" + std::to_string(static_cast<int>(node.join_type)) + "|" +
           std::to_string(static_cast<int>(node.strategy)) + "|" + std::to_string(node.buckets) + "|";

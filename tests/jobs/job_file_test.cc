@@ -22,6 +22,8 @@ options:
   log_level: warn
   allowed_lateness: 2s
   time_zone: Europe/Berlin
+  agg_phase_strategy: one_phase
+  mini_batch: {allow_latency: 200ms, size: 100}
 sources:
   orders:
     connector: kafka
@@ -60,6 +62,8 @@ TEST(JobFile, TakesEveryOption) {
   EXPECT_EQ(file.options.log_level, "warn");
   EXPECT_EQ(file.options.allowed_lateness, 2'000'000);
   EXPECT_EQ(file.options.time_zone, "Europe/Berlin");
+  EXPECT_FALSE(file.options.two_phase);
+  EXPECT_EQ(file.options.mini_batch, (MiniBatch{100, 200'000}));
 }
 
 TEST(JobFile, TakesEverythingOfAKafkaSource) {
@@ -108,6 +112,8 @@ TEST(JobFile, HasDefaults) {
   EXPECT_FALSE(file.options.checkpoint.interval.has_value());
   EXPECT_EQ(file.options.checkpoint.retain, 2);
   EXPECT_EQ(file.options.time_zone, "UTC");
+  EXPECT_TRUE(file.options.two_phase);
+  EXPECT_EQ(file.options.mini_batch, MiniBatch{});
   EXPECT_EQ(file.sources[0].partitions, 1);
   EXPECT_FALSE(file.sources[0].skip_bad_rows);
   EXPECT_EQ(file.sources[0].typing, Typing::kStrict);
