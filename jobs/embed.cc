@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "jobs/replay/replay_value.h"
+#include "jobs/run/job_identity.h"
 #include "jobs/run/running_job.h"
 
 namespace weir {
@@ -11,6 +12,7 @@ struct EmbeddedJob::State {
   PlannedJob job;
   Feeds feeds;
   MemoryResults results;
+  std::string state_dir;
   std::unique_ptr<RunningJob> running;
 };
 
@@ -27,6 +29,7 @@ Result<std::unique_ptr<EmbeddedJob>> EmbeddedJob::Create(const std::string& text
     return ConfigError(std::move(messages));
   }
   auto state = std::make_unique<State>();
+  state->state_dir = options.state_dir;
   state->job = std::move(*planned);
   const JobFile& file = state->job.file;
   for (const SourceDeclaration& source : file.sources) {
@@ -56,7 +59,13 @@ const MemoryResult& EmbeddedJob::result(std::string_view sink) const {
   return *found->second;
 }
 
-Status EmbeddedJob::Start() { return state_->running->Start(); }
+Status EmbeddedJob::Start() {
+  if (state_->state_dir.empty()) return state_->running->Start();
+  const std::string identity = JobIdentity(state_->job, false);
+  WEIR_TRY(CheckJobIdentity(state_->state_dir, identity));
+  WEIR_TRY(state_->running->Start());
+  return WriteJobIdentity(state_->state_dir, identity);
+}
 Status EmbeddedJob::WaitUntilIdle() { return state_->running->WaitUntilIdle(); }
 Status EmbeddedJob::Checkpoint() { return state_->running->Checkpoint(); }
 void EmbeddedJob::Crash() { state_->running->Crash(); }

@@ -36,7 +36,8 @@ class EmbeddedJob {
   MemoryFeed& feed(std::string_view source);
   const MemoryResult& result(std::string_view sink) const;
 
-  // Starts the tasks; from the newest checkpoint of the state dir if it has one.
+  // Starts the tasks; from the newest checkpoint of the state dir if it has one.  A state dir that another job has
+  // written, or another form of this one, is an error.
   Status Start();
   // Waits until every row pushed so far has been processed.
   Status WaitUntilIdle();

@@ -130,6 +130,7 @@ Catalog MakeCatalog(const JobFile& file) {
     relation.bucket_key = table.bucket_key;
     relation.buckets = table.buckets;
     relation.not_null = table.not_null;
+    relation.indexes = table.indexes;
     catalog.relations.push_back(std::move(relation));
   }
   for (const SinkDeclaration& sink : file.sinks) {

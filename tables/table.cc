@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <map>
 
 #include "engine/base/file.h"
 #include "engine/data/hash.h"
 #include "engine/data/row_codec.h"
+#include "tables/table_fill.h"
 #include "tables/table_set.h"
 
 namespace weir {
@@ -92,7 +94,7 @@ Status Table::RestoreEnds(const Manifest* restored) {
   if (restored == nullptr) return {};
   const auto ends = restored->tables.find(name());
   if (ends == restored->tables.end()) return {};
-  if (ends->second.size() > restored_ends_.size()) {
+  if (ends->second.size() != restored_ends_.size()) {
     return StateError(fmt::format("table {} had {} buckets when checkpoint {} was taken and has {} in the job file; "
                                   "the number of buckets of a table that holds rows cannot change",
                                   name(), ends->second.size(), restored->epoch, buckets()), folder_);
@@ -102,6 +104,7 @@ Status Table::RestoreEnds(const Manifest* restored) {
 }
 
 Status Table::OpenLogged(const Manifest* restored) {
+  if (restored != nullptr && !IsHeldBy(*restored)) return FillFrom(*restored);
   WEIR_TRY(RestoreEnds(restored));
   if (is_log()) {
     rows_ = 0;  // counted as the buckets are opened
@@ -118,6 +121,47 @@ Status Table::OpenLogged(const Manifest* restored) {
   }
   folded_ = epoch;
   has_base_ = true;
+  return {};
+}
+
+Status Table::FillFrom(const Manifest& restored) {
+  if (!options_.fill) {
+    return StateError(fmt::format("checkpoint {} does not hold table {}", restored.epoch, name()), folder_);
+  }
+  // What is there is of a time when the table was declared before, or of a start that no checkpoint followed.
+  WEIR_TRY(RemoveTree(folder_));
+  WEIR_TRY(MakeFolder(folder_));
+  WEIR_ASSIGN(base_, TableBase::Open(folder_ + "/base", {set_->block_cache()}));
+  TableFill fill(*base_, buckets());
+  WEIR_TRY(options_.fill(fill));
+  WEIR_TRY(fill.Finish(EncodeMarker(restored_, folded_ends_)));
+  // A table of this name that an earlier checkpoint held may have left its count.
+  filled_rows_ = fill.rows() - rows_;
+  rows_ = fill.rows();
+  folded_ = restored_;
+  has_base_ = true;
+  return {};
+}
+
+Status Table::ReadRestored(int bucket, const TakeRow& take) const {
+  // The newest change of each key that the logs hold; without a value the row is gone.
+  std::map<std::pair<std::string, std::string>, std::optional<std::string>> changed;
+  WEIR_TRY(Redo(bucket, [&](std::span<const LogEntry> entries) -> Status {
+    for (const LogEntry& entry : entries) {
+      std::optional<std::string>& row = changed[{std::string(entry.group), std::string(entry.unique)}];
+      row = entry.remove ? std::nullopt : std::optional(std::string(entry.rest));
+    }
+    return {};
+  }));
+  if (has_base()) {
+    WEIR_TRY(base_->ScanBucket(bucket, [&](std::string_view group, std::string_view unique, std::string_view rest) -> Status {
+      if (!changed.empty() && changed.contains({std::string(group), std::string(unique)})) return {};
+      return take(group, unique, rest);
+    }));
+  }
+  for (const auto& [key, rest] : changed) {
+    if (rest) WEIR_TRY(take(key.first, key.second, *rest));
+  }
   return {};
 }
 
@@ -178,7 +222,8 @@ Status Table::Redo(int bucket, const std::function<Status(std::span<const LogEnt
 
 Status Table::Snapshot(const std::vector<int>& buckets, int64_t rows, SnapshotWriter& writer) {
   // A log table's rows are those between the ends of its logs.
-  if (!is_log()) writer.PutCounter(RowsCounter(name()), rows);
+  const bool first = !buckets.empty() && buckets.front() == 0;
+  if (!is_log()) writer.PutCounter(RowsCounter(name()), rows + (first ? filled_rows_ : 0));
   if (folder_.empty()) return {};
   if (!logged()) {
     if (buckets.empty()) return {};

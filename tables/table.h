@@ -25,6 +25,7 @@
 
 namespace weir {
 
+class TableFill;
 class TableSet;
 
 struct TableOptions {
@@ -37,6 +38,9 @@ struct TableOptions {
   int buckets = 8;  // of state: the key groups
   Kind kind = Kind::kLogged;
   Micros ttl = 0;  // of a log table's rows; 0: they stay for ever
+  // Of a logged table that may be added to a job with state (an index): adds the rows that it has as of the restored
+  // checkpoint (table_fill.h).  Without it a checkpoint that does not hold the table is refused.
+  std::function<Status(TableFill& rows)> fill = {};
 };
 
 class Table {
@@ -72,6 +76,11 @@ class Table {
   // deletes those whose rows are all older than that and that no kept checkpoint needs.
   Status Expire(int bucket, Micros now);
 
+  // Of a logged table, before its buckets are opened: calls take for every row of the restored checkpoint, in no order.
+  // Memory: what the logs hold of the bucket since the last fold.
+  using TakeRow = std::function<Status(std::string_view group, std::string_view unique, std::string_view rest)>;
+  Status ReadRestored(int bucket, const TakeRow& take) const;
+
   // --- any thread ----------------------------------------------------------------------------------------------------
   // Whether there may be rows that are not in memory.
   bool has_base() const { return has_base_.load(std::memory_order_acquire); }
@@ -100,6 +109,8 @@ class Table {
   Status Open(const std::string& state_dir, const Manifest* restored);
   void Close();  // no one uses the base any more
   Status RestoreEnds(const Manifest* restored);
+  Status FillFrom(const Manifest& restored);
+  bool IsHeldBy(const Manifest& restored) const { return restored.tables.contains(name()); }
   Status OpenLogged(const Manifest* restored);
   Status OpenState(const Manifest* restored);
   Status OpenLog(int bucket);
@@ -143,6 +154,7 @@ class Table {
   int64_t closed_base_bytes_ = 0;
 
   std::atomic<int64_t> rows_{0};
+  int64_t filled_rows_ = 0;  // that the restored checkpoint does not count
   std::atomic<int64_t> lookups_{0};
   std::atomic<int64_t> hits_{0};
 };

@@ -4,8 +4,11 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
+#include <set>
 
+#include "engine/base/file.h"
 #include "engine/base/quantity.h"
 
 namespace weir {
@@ -41,6 +44,8 @@ Status TableSet::Open(const std::string& state_dir, const Manifest* restored, Sc
   io_ = &io;
   hooks_ = std::move(hooks);
   durable_ = !state_dir.empty();
+  folder_ = state_dir + "/tables";
+  if (durable_ && restored != nullptr) forgetting_ = restored->epoch;
   for (const auto& table : tables_) WEIR_TRY(table->Open(state_dir, restored));
   if (restored != nullptr) kept_[restored->epoch] = restored->tables;
   CountIndexes();
@@ -63,6 +68,7 @@ Status TableSet::OnComplete(const Manifest& manifest, Epoch oldest) {
   for (const auto& table : tables_) {
     if (!table->logged()) WEIR_TRY(table->DropLinks(oldest, std::numeric_limits<Epoch>::max()));
   }
+  WEIR_TRY(DropForgotten(oldest));
   {
     const std::lock_guard lock(mutex_);
     kept_[manifest.epoch] = manifest.tables;
@@ -77,6 +83,20 @@ Status TableSet::OnComplete(const Manifest& manifest, Epoch oldest) {
   }
   if (full()) return CheckProgress();
   if (one_more_.exchange(false)) hooks_.checkpoint();
+  return {};
+}
+
+Status TableSet::DropForgotten(Epoch oldest) {
+  if (!forgetting_ || oldest <= *forgetting_) return {};
+  forgetting_.reset();
+  std::set<std::string> known;
+  for (const auto& table : tables_) known.insert(std::filesystem::path(table->folder_).filename());
+  std::vector<std::string> forgotten;
+  std::error_code ignored;  // no folder: no table was ever there
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, ignored)) {
+    if (!known.contains(entry.path().filename())) forgotten.push_back(entry.path());
+  }
+  for (const std::string& folder : forgotten) WEIR_TRY(RemoveTree(folder));
   return {};
 }
 

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,8 @@ class TableSet final : public Store {
   const std::shared_ptr<rocksdb::Cache>& block_cache() const { return block_cache_; }
 
  private:
+  // Removes the folders of tables that the job no longer has, once no kept checkpoint is of a time when it had them.
+  Status DropForgotten(Epoch oldest);
   bool FoldIsDue(Epoch oldest) const;
   void KeepLogs(Epoch oldest);
   void StartFold(Epoch epoch);
@@ -82,6 +85,9 @@ class TableSet final : public Store {
   Scheduler* io_ = nullptr;
   Hooks hooks_;
   bool durable_ = false;  // there is a state dir
+  std::string folder_;    // of the tables
+  // Of the checkpoint that the job was restored from while folders of tables it no longer has may be there.
+  std::optional<Epoch> forgetting_;
 
   std::atomic<int64_t> usage_{0};
   std::atomic<int64_t> indexes_{0};  // of usage_: of the bases' indexes

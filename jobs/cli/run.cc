@@ -90,7 +90,7 @@ class Session {
       if (!replay) return Fail(replay.error());
       replay_ = std::move(*replay);
     }
-    const std::string identity = JobIdentity(job_.file, replay_.has_value());
+    const std::string identity = JobIdentity(job_, replay_.has_value());
     const Status prepared = Prepare(identity);
     if (!prepared) return Fail(prepared.error());
     WireOptions wire;

@@ -76,6 +76,7 @@ struct TableDeclaration {
   std::vector<int> bucket_key;  // a part of the primary key, by default all of it; of a log table any columns, or none
   int buckets = kDefaultBuckets;
   std::vector<int> not_null;  // the primary key takes no NULL either
+  std::vector<std::vector<int>> indexes;  // of a primary-key table: columns by which rows are found
   Micros ttl = 0;             // of a log table's rows; 0: they stay for ever
 
   bool IsLog() const { return primary_key.empty(); }

@@ -13,6 +13,8 @@ SinkDeclaration ReadSink(const DocumentNode::Member& member, Diagnostics& out);
 TableDeclaration ReadTable(const DocumentNode::Member& member, Diagnostics& out);
 // What a table without a primary_key has besides its columns.
 void ReadLogTable(MapReader& reader, TableDeclaration& table, Diagnostics& out);
+// indexes: of a primary-key table whose columns have been read.
+void ReadIndexes(const DocumentNode& node, TableDeclaration& table, Diagnostics& out);
 // Before the sinks are read, with the environment filled in.
 void RedirectSinks(DocumentNode& root, const SinkRedirection& redirection);
 std::vector<QueryDeclaration> ReadQueries(const DocumentNode& node, Diagnostics& out);

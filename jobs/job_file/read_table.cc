@@ -82,7 +82,6 @@ void RefuseLater(MapReader& reader, Diagnostics& out) {
   refuse("nulls", "; today a NULL overwrites as any value does");
   refuse("partition", "");
   refuse("auto_increment", "");
-  refuse("indexes", "; a delta join makes the index that it needs by itself");
   if (const DocumentNode* node = reader.Take("delete")) {
     const auto what = ReadText(*node, "delete", out);
     if (what && *what != "row") {
@@ -115,6 +114,7 @@ void ReadKeyedTable(MapReader& reader, TableDeclaration& table, Diagnostics& out
   }
   table.bucket_key = table.primary_key;
   if (const DocumentNode* bucket = reader.Take("bucket")) ReadBucket(*bucket, table, out);
+  if (const DocumentNode* indexes = reader.Take("indexes")) ReadIndexes(*indexes, table, out);
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <cctype>
-#include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -31,7 +31,89 @@ Json SourceIdentity(const SourceDeclaration& source, bool replayed) {
   return json;
 }
 
-// What differs, in words.
+Json Names(const std::vector<int>& columns, const Schema& schema) {
+  Json names = Json::array();
+  for (const int column : columns) names.push_back(schema[static_cast<size_t>(column)].name);
+  return names;
+}
+
+// An index that no join keeps is made from the rows of its table wherever it is missing.
+constexpr const char* kAddedLater = "declared index";
+
+// What decides where a table's rows are and how they are written; how long they stay may change.
+Json TableIdentity(const TableText& text) {
+  Json json;
+  const bool added_later = text.node->kind == NodeKind::kTable && text.table->kind == TableKind::kIndex;
+  json["kind"] = added_later ? kAddedLater : TableKindName(text.table->kind);
+  json["operator"] = text.node->id;
+  json["columns"] = Json::object();
+  for (const Field& field : text.schema->fields()) json["columns"][field.name] = field.type.ToString();
+  json["key"] = Names(text.key, *text.schema);
+  json["bucket"] = {{"key", Names(text.table->bucket_columns, *text.schema)}, {"num", text.table->buckets}};
+  return json;
+}
+
+// By name, whatever the order in the job file.
+Json TablesIdentity(const JobPlan& plan) {
+  std::map<std::string, Json> tables;
+  for (const TableText& text : TablesOf(plan)) tables[text.table->name] = TableIdentity(text);
+  Json json = Json::object();
+  for (auto& [name, table] : tables) json[name] = std::move(table);
+  return json;
+}
+
+std::string Listed(const Json& names) {
+  std::string text;
+  for (const Json& name : names) text += (text.empty() ? "" : ", ") + name.get<std::string>();
+  return "(" + text + ")";
+}
+
+std::string ColumnsDifference(const Json& before, const Json& after) {
+  for (const auto& [name, type] : after.items()) {
+    if (!before.contains(name)) return fmt::format("column {} is new", name);
+    if (before.at(name) == type) continue;
+    return fmt::format("column {} was a {} and is a {}", name, before.at(name).get<std::string>(), type.get<std::string>());
+  }
+  for (const auto& [name, type] : before.items()) {
+    if (!after.contains(name)) return fmt::format("column {} is gone", name);
+  }
+  return "its columns have another order";
+}
+
+// What differs between two forms of a table, in words.
+std::string TableDifference(const Json& before, const Json& after) {
+  if (before.at("columns") != after.at("columns")) return ColumnsDifference(before.at("columns"), after.at("columns"));
+  if (before.at("key") != after.at("key")) {
+    return fmt::format("its key was {} and is {}", Listed(before.at("key")), Listed(after.at("key")));
+  }
+  const Json& bucket = before.at("bucket");
+  const Json& bucket_now = after.at("bucket");
+  if (bucket.at("num") != bucket_now.at("num")) {
+    return fmt::format("it had {} buckets and has {}", bucket.at("num").get<int>(), bucket_now.at("num").get<int>());
+  }
+  if (bucket.at("key") != bucket_now.at("key")) {
+    return fmt::format("its bucket key was {} and is {}", Listed(bucket.at("key")), Listed(bucket_now.at("key")));
+  }
+  return fmt::format("its rows lie with operator {} and would lie with {}", before.at("operator").get<std::string>(),
+                     after.at("operator").get<std::string>());
+}
+
+// Empty when the rows of all tables can be read as they are.
+std::string TablesDifference(const Json& before, const Json& after) {
+  for (const auto& [name, table] : after.items()) {
+    if (!before.contains(name)) {
+      if (table.at("kind") == kAddedLater) continue;
+      return fmt::format("table {} is new", name);
+    }
+    if (before.at(name) != table) return fmt::format("table {} differs: {}", name, TableDifference(before.at(name), table));
+  }
+  for (const auto& [name, table] : before.items()) {
+    if (!after.contains(name) && table.at("kind") != kAddedLater) return fmt::format("table {} is gone", name);
+  }
+  return {};
+}
+
+// What differs, in words; empty when the job can go on from the other's state.
 std::string Difference(const Json& written, const Json& now) {
   if (written.value("queries", Json()) != now.value("queries", Json())) return "its queries differ";
   const Json before = written.value("sources", Json::object());
@@ -39,7 +121,8 @@ std::string Difference(const Json& written, const Json& now) {
   for (const auto& [name, source] : after.items()) {
     if (!before.contains(name) || before[name] != source) return fmt::format("source {} differs", name);
   }
-  return "it has other sources";
+  if (before != after) return "it has other sources";
+  return TablesDifference(written.value("tables", Json::object()), now.value("tables", Json::object()));
 }
 
 }  // namespace
@@ -72,7 +155,8 @@ std::string NormaliseSql(const std::string& sql) {
   return out;
 }
 
-std::string JobIdentity(const JobFile& file, bool replayed) {
+std::string JobIdentity(const PlannedJob& job, bool replayed) {
+  const JobFile& file = job.file;
   Json json;
   json["version"] = kVersion;
   json["name"] = file.name;
@@ -80,6 +164,7 @@ std::string JobIdentity(const JobFile& file, bool replayed) {
   for (const QueryDeclaration& query : file.queries) json["queries"].push_back(NormaliseSql(query.sql));
   json["sources"] = Json::object();
   for (const SourceDeclaration& source : file.sources) json["sources"][source.name] = SourceIdentity(source, replayed);
+  json["tables"] = TablesIdentity(job.plan);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -102,11 +187,11 @@ Status CheckJobIdentity(const std::string& state_dir, const std::string& identit
           fmt::format("the state dir {} belongs to job {}, this is job {}; give each its own --state-dir", state_dir,
                       before, after));
     }
-    if (written != now) {
+    if (const std::string difference = Difference(written, now); !difference.empty()) {
       return ConfigError(
           fmt::format("the state dir {} was written by another form of job {}: {}; give the changed job "
                       "its own --state-dir",
-                      state_dir, after, Difference(written, now)));
+                      state_dir, after, difference));
     }
   } catch (const std::exception&) {
     return StateError(fmt::format("{} is damaged: it is not JSON", PathOf(state_dir)));
@@ -115,8 +200,7 @@ Status CheckJobIdentity(const std::string& state_dir, const std::string& identit
 }
 
 Status WriteJobIdentity(const std::string& state_dir, const std::string& identity) {
-  std::error_code failed;
-  if (std::filesystem::exists(PathOf(state_dir), failed)) return {};
+  if (const auto written = ReadFile(PathOf(state_dir)); written && *written == identity) return {};
   return WriteFileDurably(PathOf(state_dir), identity);
 }
 

@@ -9,13 +9,14 @@
 
 namespace weir {
 
-// What makes two runs one job: its name, the text of its queries without the layout, and its sources' columns, keys,
-// changelog mode, connector and topic.  Parallelism, paths, rates and sinks' options may change.
-std::string JobIdentity(const JobFile& file, bool replayed);
+// What makes two runs one job: its name, the text of its queries without the layout, its sources' columns, keys,
+// changelog mode, connector and topic, and its tables' columns, keys and buckets, also of those that joins make.
+// Parallelism, paths, rates and sinks' options may change, and declared indexes that no join keeps may come and go.
+std::string JobIdentity(const PlannedJob& job, bool replayed);
 
-// Ok for a new state dir and for one of the same job; else a config error that names both jobs.
+// Ok for a new state dir and for one of the same job; else a config error that names both jobs, or says what differs.
 Status CheckJobIdentity(const std::string& state_dir, const std::string& identity);
-// Writes job.json unless it is there.  Call with the state dir locked.
+// Writes job.json where it is not there or has other indexes.  Call with the state dir locked, after the check.
 Status WriteJobIdentity(const std::string& state_dir, const std::string& identity);
 
 // SQL with every run of blanks outside quotes as one blank, without comments.

@@ -9,6 +9,7 @@
 #include "jobs/wire/operator_descriptions.h"
 #include "jobs/wire/union_operator.h"
 #include "operators/registry.h"
+#include "operators/table_index.h"
 #include "operators/values.h"
 #include "sql/plan/node_text.h"
 #include "tables/table_set.h"
@@ -249,7 +250,7 @@ class Wiring {
       return tables_->Add({name, buckets, kind});
     };
     if (node.kind == NodeKind::kTable) {
-      build.tables[0] = AddTable(node.table);
+      build.tables[0] = AddTable(node);
       build.table_is_read = consumers_.at(&node) > 1 || !IsUnread(node);
     } else if (node.kind == NodeKind::kJoin && node.strategy == JoinStrategy::kDelta) {
       build.tables[0] = add(node.left_table.name, node.left_table.buckets, TableOptions::Kind::kLogged);
@@ -260,14 +261,25 @@ class Wiring {
     }
   }
 
-  std::shared_ptr<Table> AddTable(const TableRef& table) {
+  std::shared_ptr<Table> AddTable(const PlanNode& node) {
     has_tables_ = true;
-    TableOptions options{table.name, table.buckets};
-    if (table.kind == TableKind::kLog) {
+    TableOptions options;
+    options.name = node.table.name;
+    options.buckets = node.table.buckets;
+    if (node.table.kind == TableKind::kLog) {
       options.kind = TableOptions::Kind::kLog;
-      options.ttl = job_.file.FindTable(table.name)->ttl;
+      options.ttl = job_.file.FindTable(node.table.name)->ttl;
     }
-    return tables_->Add(std::move(options));
+    if (node.table.kind == TableKind::kIndex) options.fill = FillOfIndex(node);
+    return declared_[&node] = tables_->Add(std::move(options));
+  }
+
+  // An index that was declared after the job had begun gets the rows of its table, which is placed before it.
+  std::function<Status(TableFill&)> FillOfIndex(const PlanNode& node) const {
+    const PlanNode* table = node.inputs.front().get();
+    while (table->kind != NodeKind::kTable) table = table->inputs.front().get();
+    TableIndexOptions index{declared_.at(table), node.schema, node.key, node.table.bucket_columns, node.table.buckets};
+    return [index = std::move(index)](TableFill& rows) { return FillIndex(index, rows); };
   }
 
   bool IsUnread(const PlanNode& node) const {
@@ -283,6 +295,7 @@ class Wiring {
   bool has_tables_ = false;
   std::unordered_map<const PlanNode*, int> consumers_;
   std::unordered_map<const PlanNode*, int> stages_;
+  std::unordered_map<const PlanNode*, std::shared_ptr<Table>> declared_;  // of kTable nodes
   std::unordered_map<const PlanNode*, const PlanNode*> projections_;  // join -> the projection that it does itself
 };
 

@@ -31,6 +31,7 @@ struct CatalogRelation {
   std::vector<int> bucket_key;  // a part of the primary key; of a log table any columns, or none
   int buckets = kDefaultBuckets;
   std::vector<int> not_null;  // columns beside the key that take no NULL
+  std::vector<std::vector<int>> indexes;  // columns by which rows are found beside the key
   bool IsLogTable() const { return kind == Kind::kTable && primary_key.empty(); }
   // Sinks only.
   bool upsert_sink = false;                    // takes an upsert stream: needs a key

@@ -37,6 +37,7 @@ OrderedJson TableJson(const TableText& text) {
   OrderedJson json;
   json["name"] = text.table->name;
   json["kind"] = TableKindName(text.table->kind);
+  if (text.table->kind == TableKind::kIndex) json["declared"] = text.table->declared_index;
   json["operator"] = text.node->id;
   json["key"] = Names(text.key, *text.schema);
   json["bucket_key"] = Names(text.table->bucket_columns, *text.schema);
@@ -114,7 +115,8 @@ void AppendTables(const JobPlan& plan, std::string& out) {
   for (const TableText& text : tables) {
     const char* keyless = text.table->kind == TableKind::kLog ? "rows only added" : "rows counted";
     const std::string key = text.key.empty() ? keyless : fmt::format("key ({})", NamesOf(text.key, *text.schema));
-    out += fmt::format("  {}: {}, {}, {}\n", text.table->name, TableKindName(text.table->kind), key,
+    out += fmt::format("  {}: {}{}, {}, {}\n", text.table->name, text.table->declared_index ? "declared " : "",
+                       TableKindName(text.table->kind), key,
                        BucketsText(*text.table, *text.schema));
   }
 }

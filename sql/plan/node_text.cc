@@ -97,7 +97,8 @@ void DescribeTemporalJoin(const PlanNode& node, NodeText& text) {
 
 // "orders (automatic), 8 buckets by (user_id, ds)"
 std::string TableRefText(const TableRef& table, const Schema& schema) {
-  return table.name + " (" + TableKindName(table.kind) + "), " + BucketsText(table, schema);
+  return table.name + " (" + (table.declared_index ? "declared " : "") + TableKindName(table.kind) + "), " +
+         BucketsText(table, schema);
 }
 
 void DescribeJoin(const PlanNode& node, NodeText& text) {
@@ -425,7 +426,9 @@ NodeText DescribeNode(const PlanNode& node) {
     case NodeKind::kTable:
       text.title = node.table.kind == TableKind::kLog ? "every row" : "last row by (" + NamesOf(node.key, *node.schema) + ")";
       text.details.push_back("table: " + TableRefText(node.table, *node.schema));
-      if (!node.table.declared) {
+      if (node.table.kind == TableKind::kIndex) {
+        text.details.push_back("because it is declared; no join finds rows in it");
+      } else if (!node.table.declared) {
         text.details.push_back("because a delta join needs the row that a change of the source replaced");
       }
       break;

@@ -373,9 +373,9 @@ std::vector<SinkError> PhysicalPlanner::Run(std::vector<PlanPtr>& unread) {
   }
   for (const CatalogRelation& relation : catalog_.relations) {
     const auto table = tables_.find(relation.name);
-    if (table != tables_.end() && table->second.written && table->second.reads == 0) {
-      unread.push_back(TableNode(relation));
-    }
+    if (table == tables_.end() || !table->second.written) continue;
+    if (table->second.reads == 0 && relation.indexes.empty()) unread.push_back(TableNode(relation));
+    PlanIndexes(relation, unread);
   }
   sinks_ = std::move(written);
   return std::move(errors_);

@@ -65,7 +65,8 @@ PhysicalPlanner::Fusion PhysicalPlanner::FindFusion(const PlanNode& join, size_t
   if (scan == nullptr) return {};
   const CatalogRelation& relation = *catalog_.Find(scan->relation);
   if (relation.kind != CatalogRelation::Kind::kTable || relation.IsLogTable()) return {};
-  if (tables_.at(relation.name).reads != 1) return {};
+  // Indexes are fed by the table's changelog, which a join that is one with it does not give.
+  if (tables_.at(relation.name).reads != 1 || !relation.indexes.empty()) return {};
   const std::vector<int>& keys = KeysOf(join, side);
   Fusion fusion;
   for (const int column : relation.bucket_key) {
@@ -221,6 +222,7 @@ Placement PhysicalPlanner::PlanDeltaJoin(PlanPtr& node) {
     }
     placements[side] = Plan(input);
     tables[side] = SideTable(*input, buckets_by[side]);
+    TakeDeclaredIndex(*input, KeysOf(join, side), tables[side]);
     unique[side] = UniqueFor(*input, placements[side]);
     const PlanNode& below = BelowFilters(*input);
     if (below.kind == NodeKind::kTable && !fused) buckets = std::max(buckets, below.table.buckets);

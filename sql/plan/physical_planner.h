@@ -32,6 +32,7 @@ class PhysicalPlanner {
     std::vector<PlanPtr> inputs;  // one an INSERT, spread by bucket
     PlanPtr node;                 // kTable; null while the table has none
     int reads = 0;                // scans in all trees
+    std::vector<bool> indexed;    // of the declared indexes: a join keeps it
   };
 
   // An input of a delta join that is a declared table, if they can be one.
@@ -85,6 +86,13 @@ class PhysicalPlanner {
   Placement PlanSourceTable(PlanNode& node);
   // All INSERTs of a table as one input.
   PlanPtr WritesAsOne(const CatalogRelation& relation);
+
+  // --- physical_indexes.cc ---------------------------------------------------------------------------------------
+  // Says of the table of a delta join's input that it is a declared index, when the join's columns are its columns.
+  void TakeDeclaredIndex(const PlanNode& input, const std::vector<int>& keys, TableRef& table);
+  // The declared indexes that no join keeps.
+  void PlanIndexes(const CatalogRelation& relation, std::vector<PlanPtr>& unread);
+  PlanPtr IndexNode(const CatalogRelation& relation, const std::vector<int>& index);
 
   // --- physical_delta.cc -----------------------------------------------------------------------------------------
   Placement PlanDeltaJoin(PlanPtr& node);

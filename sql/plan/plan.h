@@ -120,6 +120,7 @@ struct TableRef {
   int buckets = 0;
   bool declared = false;  // in the job file
   TableKind kind = TableKind::kAutomatic;
+  bool declared_index = false;  // kIndex: one of the table's `indexes`
 };
 
 // Rows of a join's input can match nothing any more once the watermark is above their time plus the offset.

@@ -2,9 +2,15 @@
 // crashes and restores at another parallelism.  A failure names its seed.
 #include "operators/table.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <map>
+#include <set>
 
+#include "engine/data/bucket.h"
+#include "engine/data/row_codec.h"
+#include "operators/table_index.h"
 #include "tests/operators/join_model.h"
 #include "tests/temporary_folder.h"
 
@@ -59,6 +65,8 @@ class TableModel {
 
  private:
   static constexpr int kBuckets = 4;
+  static constexpr int kIndexBuckets = 3;
+  static inline const std::vector<int> kIndexKey = {2, 0, 1};
   struct TableTask {
     std::unique_ptr<TaskContext> context;
     std::unique_ptr<Operator> table;
@@ -102,10 +110,13 @@ class TableModel {
     }
     tables_ = std::make_shared<TableSet>(TableSetOptions{memory_, int64_t{1} << 30, 60});
     const auto table = tables_->Add({"t", kBuckets, weir::TableOptions::Kind::kLogged});
+    std::shared_ptr<weir::Table> index;
+    if (point_) index = tables_->Add(IndexOf(table));
     const Status opened = tables_->Open(folder_, point_ ? &point_->manifest : nullptr, io_,
                                         {[this] { wants_checkpoint_ = true; }, [] {},
                                          [](const Error& error) { ADD_FAILURE() << error.ToString(); }});
     ASSERT_TRUE(opened) << opened.error().ToString();
+    if (index) CheckIndex(*index);
     for (int i = 0; i < parallelism; ++i) {
       TableTask& task = tasks_.emplace_back();
       task.context = std::make_unique<TaskContext>(i, parallelism);
@@ -117,6 +128,46 @@ class TableModel {
       const Status restored = point_ ? task.table->Restore(MemorySnapshot()) : Status{};
       ASSERT_TRUE(restored) << restored.error().ToString();
     }
+  }
+
+  // By v; no checkpoint holds it, so every restart makes it from the rows of the table.
+  static TableOptions IndexOf(const std::shared_ptr<weir::Table>& table) {
+    TableOptions options;
+    options.name = "t[v]";
+    options.buckets = kIndexBuckets;
+    options.fill = [index = TableIndexOptions{table, kRow, kIndexKey, {2}, kIndexBuckets}](TableFill& rows) {
+      return FillIndex(index, rows);
+    };
+    return options;
+  }
+
+  void CheckIndex(const weir::Table& index) {
+    std::multiset<std::string> rows;
+    for (int bucket = 0; bucket < kIndexBuckets; ++bucket) {
+      const Status read = index.ReadRestored(bucket, [&](std::string_view group, std::string_view, std::string_view row) {
+        rows.insert(std::to_string(bucket) + " " + std::string(group) + " " + std::string(row));
+        return Status();
+      });
+      ASSERT_TRUE(read) << read.error().ToString();
+    }
+    std::string text;
+    for (const auto& [key, value] : rows_) {
+      text += fmt::format("+I {} {} {} {}\n", key.first, key.second, value.first, value.second);
+    }
+    const Batch batch = ParseBatch(kRow, text);
+    std::vector<uint16_t> buckets;
+    BucketRows(batch, std::vector<int>{2}, kIndexBuckets, buckets);
+    EncodedRows keys;
+    EncodedRows whole;
+    RowCodec({BigintType(), BigintType(), StringType()}, RowCodec::Form::kKey).Encode(batch, kIndexKey, keys);
+    RowCodec({BigintType(), StringType(), BigintType(), StringType()}, RowCodec::Form::kExact)
+        .Encode(batch, std::vector<int>{0, 1, 2, 3}, whole);
+    std::multiset<std::string> expected;
+    for (size_t i = 0; i < batch.rows(); ++i) {
+      expected.insert(std::to_string(buckets[i]) + " " + std::string(keys.row(i)) + " " + std::string(whole.row(i)));
+    }
+    ASSERT_EQ(rows, expected);
+    EXPECT_EQ(index.Figures().rows, static_cast<int64_t>(rows_.size()));
   }
 
   void Feed(Operator& table, const Batch& batch) {
