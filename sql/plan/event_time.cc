@@ -122,6 +122,7 @@ EventTimes EventTimesOf(const PlanNode& node, const Catalog& catalog) {
       times.window_ends.clear();
       return times;
     case NodeKind::kSink:
+    case NodeKind::kLateRows:
     case NodeKind::kValues:
     case NodeKind::kTable:
       return times;

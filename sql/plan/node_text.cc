@@ -134,6 +134,7 @@ void DescribeWindows(const PlanNode& node, NodeText& text) {
     results += "; late rows change them for " + FormatDuration(windows.lateness) + " more";
   }
   text.details.push_back(results);
+  if (node.late_rows) text.details.push_back("rows that are too late go to " + node.late_rows->sink);
 }
 
 void DescribeAggregate(const PlanNode& node, NodeText& text) {
@@ -190,6 +191,8 @@ const char* KindName(NodeKind kind) {
       return "unnest";
     case NodeKind::kTemporalJoin:
       return "temporal-join";
+    case NodeKind::kLateRows:
+      return "late-rows";
   }
   return "node";
 }
@@ -396,6 +399,9 @@ NodeText DescribeNode(const PlanNode& node) {
     case NodeKind::kWindow:
       text.title = node.window.ToString() + " over " +
                    (*node.inputs[0]->schema)[static_cast<size_t>(node.time_column)].name;
+      break;
+    case NodeKind::kLateRows:
+      text.title = "rows too late for the windows of " + node.inputs[0]->id;
       break;
     case NodeKind::kTable:
       text.title = node.table.kind == TableKind::kLog ? "every row" : "last row by (" + NamesOf(node.key, *node.schema) + ")";
