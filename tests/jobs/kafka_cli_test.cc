@@ -1,5 +1,5 @@
-// The command line with a real broker: what `weir generate` sends is what the generator makes, and the job over the topic says
-// what the job over the generator says.
+// The command line with a real broker: what `weir generate` sends is what the generator makes, and the job over the
+// topic says what the job over the generator says.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -16,8 +16,8 @@ namespace {
 
 // Runs in the folder; what it said is in the failure.
 void Weir(const testing::TemporaryFolder& folder, const std::string& arguments) {
-  const std::string command =
-      "cd '" + folder.path() + "' && BROKERS=" + KafkaAddress() + " '" + WEIR_BINARY + "' " + arguments + " 2>stderr </dev/null";
+  const std::string command = "cd '" + folder.path() + "' && BROKERS=" + KafkaAddress() + " '" + WEIR_BINARY + "' " +
+                              arguments + " 2>stderr </dev/null";
   ASSERT_EQ(std::system(command.c_str()), 0) << arguments << ": " << std::ifstream(folder / "stderr").rdbuf();
 }
 
@@ -42,7 +42,8 @@ TEST(KafkaCommandLine, DistinctUsersOfATopicAreThoseOfTheGenerator) {
   const std::string behaviour = broker.CreateTopic(3);
   const std::string uv = broker.CreateTopic(2);
   const testing::TemporaryFolder folder;
-  Weir(folder, "generate behaviour --rows 5000 --users 100 --days 1 --kafka " + KafkaAddress() + " --topic " + behaviour);
+  Weir(folder,
+       "generate behaviour --rows 5000 --users 100 --days 1 --kafka " + KafkaAddress() + " --topic " + behaviour);
   Weir(folder, "example uv-kafka >uv-kafka.yaml");
   Weir(folder, "run uv-kafka.yaml --set sources.behaviour.topic=" + behaviour + " --set sinks.uv.topic=" + uv);
   Rows of_topic;
@@ -50,7 +51,8 @@ TEST(KafkaCommandLine, DistinctUsersOfATopicAreThoseOfTheGenerator) {
     for (const TestMessage& message : broker.Read(uv, partition)) of_topic.Take(message.value.value());
   }
   Weir(folder, "example uv >uv.yaml");
-  Weir(folder, "run uv.yaml --set sources.behaviour.rows=5000 --set sources.behaviour.users=100 --set sinks.uv.path=out");
+  Weir(folder,
+       "run uv.yaml --set sources.behaviour.rows=5000 --set sources.behaviour.users=100 --set sinks.uv.path=out");
   Rows of_generator;
   for (const auto& part : std::filesystem::directory_iterator(folder / "out")) {
     std::ifstream lines(part.path());
