@@ -81,7 +81,9 @@ bool NamesUnsound(const JobFile& file, const std::string& sql) {
 
 JobPlan PlanQueries(const JobFile& file, Diagnostics& out) {
   std::vector<QueryText> queries;
-  for (const QueryDeclaration& query : file.queries) queries.push_back({query.sql, query.name, query.allowed_lateness, query.early});
+  for (const QueryDeclaration& query : file.queries) {
+    queries.push_back({query.sql, query.name, query.allowed_lateness, query.early, query.late});
+  }
   if (!std::all_of(file.queries.begin(), file.queries.end(), [](const auto& query) { return query.sound; })) {
     return {};  // others may read the view that it defines
   }
@@ -99,7 +101,11 @@ JobPlan PlanQueries(const JobFile& file, Diagnostics& out) {
       continue;
     }
     const QueryDeclaration& query = file.queries[error.query];
-    if (NamesUnsound(file, query.sql)) continue;
+    if (NamesUnsound(file, query.sql) || NamesUnsound(file, query.late)) continue;
+    if (error.line == 0) {
+      out.Add(query.late_position, error.message);
+      continue;
+    }
     out.Add(PositionOfQuery(file, query, error.line, error.column), error.message);
   }
   outcome.plan.rocksdb_state = file.options.rocksdb_state;

@@ -40,6 +40,16 @@ Result<std::unique_ptr<Operator>> MakeJoinOf(const PlanNode& node, const Operato
   return MakeJoin(options);
 }
 
+Result<std::unique_ptr<Operator>> MakeAggregateOf(const PlanNode& node, const OperatorBuildOptions& build) {
+  AggregateOptions options{InputSchema(node), node.schema, node.group_columns, node.calls, node.input_retracts,
+                           build.state,       node.windows,       node.partial, node.rows};
+  if (node.late_rows) {
+    options.late_columns = node.late_rows->columns;
+    options.late_schema = std::make_shared<Schema>(node.late_rows->fields);
+  }
+  return MakeAggregate(options);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Operator>> MakeOperator(const PlanNode& node, const OperatorBuildOptions& build) {
@@ -54,8 +64,7 @@ Result<std::unique_ptr<Operator>> MakeOperator(const PlanNode& node, const Opera
     case NodeKind::kJoin:
       return MakeJoinOf(node, build);
     case NodeKind::kAggregate:
-      return MakeAggregate({InputSchema(node), node.schema, node.group_columns, node.calls, node.input_retracts,
-                            build.state, node.windows, node.partial, node.rows});
+      return MakeAggregateOf(node, build);
     case NodeKind::kLocalAggregate:
       return MakeLocalAggregate({InputSchema(node), node.schema, node.group_columns, node.calls, node.input_retracts,
                                  node.windows, node.mini_batch});
@@ -89,6 +98,7 @@ Result<std::unique_ptr<Operator>> MakeOperator(const PlanNode& node, const Opera
     case NodeKind::kScan:
     case NodeKind::kExchange:
     case NodeKind::kUnion:
+    case NodeKind::kLateRows:
     case NodeKind::kSink:
     case NodeKind::kValues:
       break;

@@ -1,5 +1,6 @@
 #include "engine/runtime/checkers.h"
 
+#include "engine/runtime/late_rows.h"
 #include "engine/runtime/timed_operator.h"
 
 namespace weir {
@@ -19,10 +20,12 @@ class CheckedOutput final : public Output {
   const std::string& where_;
 };
 
-class CheckedOperator final : public Operator, public TimedOperator {
+class CheckedOperator final : public Operator, public TimedOperator, public LateRowsOperator {
  public:
   CheckedOperator(std::unique_ptr<Operator> inner, std::string where)
-      : inner_(std::move(inner)), timed_(dynamic_cast<TimedOperator*>(inner_.get())), where_(std::move(where)) {}
+      : inner_(std::move(inner)),
+        timed_(dynamic_cast<TimedOperator*>(inner_.get())),
+        late_(dynamic_cast<LateRowsOperator*>(inner_.get())), where_(std::move(where)) {}
 
   Status Open(const OperatorContext& context) override { return inner_->Open(context); }
   Result<Progress> Process(int input, const Batch& batch, Output& out) override {
@@ -41,6 +44,11 @@ class CheckedOperator final : public Operator, public TimedOperator {
   Status OnTimer(Micros now, Output& out) override {
     CheckedOutput checked(out, where_);
     return timed_->OnTimer(now, checked);
+  }
+  Batch TakeLateRows() override {
+    Batch rows = late_ == nullptr ? Batch() : late_->TakeLateRows();
+    if (rows.rows() > 0) CheckBatch(rows, where_);
+    return rows;
   }
   Result<Progress> OnEnd(Output& out) override {
     CheckedOutput checked(out, where_);
@@ -67,7 +75,8 @@ class CheckedOperator final : public Operator, public TimedOperator {
 
  private:
   const std::unique_ptr<Operator> inner_;
-  TimedOperator* const timed_;  // the same, if it is one
+  TimedOperator* const timed_;    // the same, if it is one
+  LateRowsOperator* const late_;  // the same
   const std::string where_;
   Micros watermark_ = kMinMicros;
   Epoch epoch_ = 0;

@@ -23,14 +23,22 @@ bool Router::HasRoomOrWait() {
 void Router::Send(const Batch& batch) {
   if (batch.rows() == 0) return;
   for (Edge& edge : edges_) {
-    if (edge.targets.size() == 1) {
-      Message message;
-      message.batch = batch;
-      edge.targets[0]->Send(std::move(message));
-    } else {
-      Split(edge, batch);
-    }
+    if (edge.spec.late_of.empty()) SendTo(edge, batch);
   }
+}
+
+void Router::SendLate(const std::string& operator_id, const Batch& batch) {
+  if (batch.rows() == 0) return;
+  for (Edge& edge : edges_) {
+    if (edge.spec.late_of == operator_id) SendTo(edge, batch);
+  }
+}
+
+void Router::SendTo(Edge& edge, const Batch& batch) {
+  if (edge.targets.size() > 1) return Split(edge, batch);
+  Message message;
+  message.batch = batch;
+  edge.targets[0]->Send(std::move(message));
 }
 
 void Router::ChooseTasks(const Edge& edge, const Batch& batch) {

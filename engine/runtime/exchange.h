@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/runtime/channel.h"
@@ -23,6 +24,8 @@ class Router {
   // False: a channel is full; the task is woken when it has room.
   bool HasRoomOrWait();
   void Send(const Batch& batch);
+  // Late rows of an operator of the stage, to the edges that take them.
+  void SendLate(const std::string& operator_id, const Batch& batch);
   void Flush();
   // A watermark, idle mark, barrier or end, to every channel, behind all rows sent so far.
   void Broadcast(const Message& message);
@@ -34,6 +37,7 @@ class Router {
     std::vector<std::unique_ptr<BatchBuilder>> builders;  // one a target, made with the first batch
   };
 
+  void SendTo(Edge& edge, const Batch& batch);
   void ChooseTasks(const Edge& edge, const Batch& batch);
   Batch WithoutTornPairs(const Batch& batch) const;
   void Split(Edge& edge, const Batch& batch);

@@ -25,6 +25,9 @@ struct EdgeSpec {
   Exchange exchange = Exchange::kForward;
   std::vector<int> key_columns;  // kHash, kBucket
   int buckets = 0;               // kBucket: how many there are
+  // Not empty: the edge carries the late rows of this operator of the sending stage (engine/runtime/late_rows.h), and
+  // none of the stage's results.
+  std::string late_of = "";
 };
 
 struct OperatorSpec {

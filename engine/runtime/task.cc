@@ -72,6 +72,7 @@ Status Task::AddOperator(const OperatorSpec& spec) {
   }
   WEIR_TRY(op.instance->Open(context));
   op.timed = dynamic_cast<TimedOperator*>(op.instance.get());
+  op.late = dynamic_cast<LateRowsOperator*>(op.instance.get());
   has_timers_ = has_timers_ || op.timed != nullptr;
   chain_.push_back(std::move(op));
   return {};
@@ -185,6 +186,7 @@ Result<bool> Task::ProcessTop() {
   Collector out(collected_, *op.metrics);
   WEIR_ASSIGN(const Progress progress, Named(op.spec, op.instance->Process(work.input, work.batch, out)));
   SetBlocked(progress == Progress::kBlocked);
+  if (op.late != nullptr) router_.SendLate(op.spec.id, op.late->TakeLateRows());
   if (progress == Progress::kDone) {
     op.metrics->records_in.fetch_add(static_cast<int64_t>(work.batch.rows()), std::memory_order_relaxed);
     stack_.pop_back();

@@ -18,6 +18,7 @@
 
 #include "engine/checkpoint/snapshot.h"
 #include "engine/runtime/exchange.h"
+#include "engine/runtime/late_rows.h"
 #include "engine/runtime/scheduler.h"
 #include "engine/runtime/timed_operator.h"
 #include "engine/runtime/watermarks.h"
@@ -66,7 +67,8 @@ struct ChainOperator {
   std::unique_ptr<Operator> instance;
   std::unique_ptr<OperatorMetrics> metrics = std::make_unique<OperatorMetrics>();
   std::unique_ptr<OperatorContext> context = std::make_unique<OperatorContext>();
-  TimedOperator* timed = nullptr;  // the instance, if it is one
+  TimedOperator* timed = nullptr;    // the instance, if it is one
+  LateRowsOperator* late = nullptr;  // the same
   std::vector<StateSize> state_sizes;  // as of the last barrier or end; guarded by the task
 };
 

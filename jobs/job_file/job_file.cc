@@ -30,6 +30,10 @@ QueryDeclaration ReadQuery(const DocumentNode& node, Diagnostics& out) {
     query.early = emit_reader.Duration("early").value_or(0);
     emit_reader.Finish();
   }
+  if (const DocumentNode* late = reader.Take("late")) {
+    query.late = ReadText(*late, "late", out).value_or("");
+    query.late_position = late->position;
+  }
   reader.Finish();
   return query;
 }

@@ -107,6 +107,8 @@ struct QueryDeclaration {
   bool sound = false;     // read without an error: it can be planned
   std::optional<Micros> allowed_lateness;
   Micros early = 0;  // emit: {early: ..}; 0: results come at the end of a window alone
+  std::string late;  // the sink of late rows; empty: none
+  FilePosition late_position;
 };
 
 struct CheckpointDeclaration {

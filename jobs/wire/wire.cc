@@ -44,6 +44,7 @@ class Wiring {
 
   void CountConsumers(const PlanPtr& node) {
     if (++consumers_[node.get()] > 1) return;  // its inputs are counted already
+    if (node->kind == NodeKind::kLateRows) return;  // reads no results of its input, which is below another sink
     for (const PlanPtr& input : node->inputs) CountConsumers(input);
   }
 
@@ -81,7 +82,7 @@ class Wiring {
   }
 
   bool CanFuse(const PlanNode& node) const {
-    if (node.inputs.size() != 1) return false;
+    if (node.inputs.size() != 1 || node.kind == NodeKind::kLateRows) return false;
     const PlanNode* input = node.inputs.front().get();
     if (input->kind == NodeKind::kExchange || consumers_.at(input) != 1) return false;
     // Rows of a log table that go to any bucket need one in their task.
@@ -102,6 +103,7 @@ class Wiring {
       const bool exchanged = from->kind == NodeKind::kExchange;
       WEIR_ASSIGN(input.edge.from_stage, Place(exchanged ? from->inputs.front() : Unwrap(from)));
       const int sender = graph_.stages[static_cast<size_t>(input.edge.from_stage)].parallelism;
+      if (node.kind == NodeKind::kLateRows) input.edge.late_of = from->id;
       if (!exchanged) {
         input.edge.exchange = Exchange::kForward;
         input.parallelism = sender;
@@ -212,7 +214,7 @@ class Wiring {
   }
 
   Result<OperatorFactory> MakeFactory(const PlanNode& node) {
-    if (node.kind == NodeKind::kUnion) {
+    if (node.kind == NodeKind::kUnion || node.kind == NodeKind::kLateRows) {
       return OperatorFactory(
           [schema = node.schema](int, int) -> Result<std::unique_ptr<Operator>> { return MakeUnion(schema); });
     }

@@ -65,6 +65,7 @@ Result<Progress> Aggregate::Process(int, const Batch& batch, Output& out) {
   } else {
     WEIR_TRY(ProcessRows(batch, out));
   }
+  KeepLateRows(batch);
   return Progress::kDone;
 }
 
@@ -121,6 +122,9 @@ Result<std::unique_ptr<Operator>> MakeAggregate(const AggregateOptions& options)
   const bool assigned = options.windows && options.windows->assigned;
   if (options.schema->size() != options.group_columns.size() + options.calls.size() + (assigned ? kWindowColumns : 0)) {
     return PlanError("an aggregate has its group columns and one column a call");
+  }
+  if (!options.late_columns.empty() && (!assigned || options.input_retracts)) {
+    return PlanError("late rows are those of assigned windows over append-only input");
   }
   for (const AggregateCall& call : options.calls) {
     if (call.argument < 0 && call.function != AggregateFunction::kCountStar) {

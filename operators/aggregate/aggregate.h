@@ -3,8 +3,9 @@
 // Groups of windows (`windows`): the operator assigns each row to its windows by a time column, or takes the window that
 // the row carries.  A window's groups come out once, as +I, when the watermark reaches its end, in the order of ends, and
 // are forgotten.  With an allowed lateness they stay that much longer, and rows that still come change them; with early
-// results they come out before.  A row all of whose windows are closed is late (OperatorMetrics::late_rows) and dropped; one
-// without a time is dropped too (null_event_time).  Sessions need append-only input.
+// results they come out before.  A row all of whose windows are closed is late (OperatorMetrics::late_rows) and dropped, or
+// handed on where `late_columns` says so (engine/runtime/late_rows.h); one without a time is dropped and counted as
+// null_event_time.  Sessions need append-only input.
 //
 // Row kinds: all on the input (only +I when input_retracts is false).  Per batch and group that changed one net change
 // comes out: +I for a new group, -U/+U for a changed result, -D when its last row has gone, nothing if the result is
@@ -40,6 +41,9 @@ struct AggregateOptions {
   SchemaPtr rows = nullptr;
 
   const Schema& arguments() const { return rows ? *rows : *input; }
+  // With windows that the operator assigns: it is a LateRowsOperator that gives these columns of late rows.
+  std::vector<int> late_columns = {};
+  SchemaPtr late_schema = {};
 };
 
 Result<std::unique_ptr<Operator>> MakeAggregate(const AggregateOptions& options);

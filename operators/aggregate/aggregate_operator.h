@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/runtime/late_rows.h"
 #include "engine/runtime/timed_operator.h"
 #include "engine/state/key_index.h"
 #include "operators/aggregate/aggregate.h"
@@ -69,7 +70,7 @@ inline Status CheckWindowTime(Micros time) {
 }
 
 // One task's aggregate; the steps are in files of their own.
-class Aggregate final : public Operator, public TimedOperator {
+class Aggregate final : public Operator, public TimedOperator, public LateRowsOperator {
  public:
   explicit Aggregate(const AggregateOptions& options)
       : options_(options),
@@ -100,6 +101,7 @@ class Aggregate final : public Operator, public TimedOperator {
     WEIR_TRY(EmitGlobal(out));
     return Progress::kDone;
   }
+  Batch TakeLateRows() override { return std::exchange(late_rows_, {}); }
   Micros NextTimer() const override { return early_at_; }
   Status OnTimer(Micros, Output& out) override { return EmitEarly(out); }
   Status Snapshot(SnapshotWriter& writer) override;
@@ -148,6 +150,8 @@ class Aggregate final : public Operator, public TimedOperator {
   int64_t RowsIn(const Batch& batch, size_t row) const;
   Status AssignTimes(const Batch& batch, size_t& next);
   void AssignGiven(const Batch& batch);
+  void NoteLate(const Batch& batch, size_t row);
+  void KeepLateRows(const Batch& batch);
   void AssignRow(uint32_t row, Micros time, Micros closed);
   Status ProcessRows(const Batch& batch, Output& out);
   // Early results: groups stay touched until it is time, or until they are many.
@@ -226,6 +230,8 @@ class Aggregate final : public Operator, public TimedOperator {
   Ref watermark_record_ = 0;
   std::vector<uint32_t> selection_;  // rows of the batch that count, a row once for each of its windows
   std::vector<Micros> ends_;         // of the window, by row
+  std::vector<uint32_t> late_;       // rows of the batch that are late, where they are taken
+  Batch late_rows_;
   EncodedRows plain_keys_;           // without the window
   std::vector<uint64_t> column_hashes_;  // the same
   std::unique_ptr<SessionIndex> session_index_;

@@ -34,7 +34,7 @@ Status Aggregate::AssignTimes(const Batch& batch, size_t& next) {
     const Micros last = windows.spec.LastEnd(values[next]);
     if (last == kMinMicros) continue;  // between two windows
     if (last <= closed) {
-      context().metrics->late_rows += RowsIn(batch, next);
+      NoteLate(batch, next);
     } else if (FilterPasses(condition, next)) {
       AssignRow(static_cast<uint32_t>(next), values[next], closed);
     }
@@ -79,6 +79,21 @@ void Aggregate::AssignGiven(const Batch& batch) {
       ends_.push_back(values[row]);
     }
   }
+}
+
+void Aggregate::NoteLate(const Batch& batch, size_t row) {
+  context().metrics->late_rows += RowsIn(batch, row);
+  if (!options_.late_columns.empty()) late_.push_back(static_cast<uint32_t>(row));
+}
+
+// The batch has been taken whole: what was late in it goes to who takes late rows.
+void Aggregate::KeepLateRows(const Batch& batch) {
+  if (late_.empty()) return;
+  const Batch rows = batch.Gather(late_);
+  std::vector<ColumnPtr> columns;
+  for (const int column : options_.late_columns) columns.push_back(rows.columns()[static_cast<size_t>(column)]);
+  late_rows_ = Batch(options_.late_schema, std::move(columns), rows.rows());
+  late_.clear();
 }
 
 // The window's end before each key, and the hashes with it.

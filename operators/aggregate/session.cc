@@ -25,7 +25,7 @@ Status Aggregate::ProcessSessions(const Batch& batch, Output& out) {
     WEIR_TRY(CheckWindowTime(time));
     FindSessions(row, time);
     if (sessions_.empty() && time + windows.spec.size <= closed) {
-      ++context().metrics->late_rows;
+      NoteLate(batch, row);
     } else if (FilterPasses(condition, row)) {
       WEIR_ASSIGN(const uint32_t touched, TakeIntoSession(row, time));
       touched_of_row_.push_back(touched);

@@ -71,6 +71,7 @@ EventTimes OfLocalAggregate(const PlanNode& node, const Catalog& catalog) {
     if (Contains(input.window_ends, node.group_columns[i])) times.window_ends.push_back(static_cast<int>(i));
     if (Contains(input.times, node.group_columns[i])) times.times.push_back(static_cast<int>(i));
   }
+  times.lateness = input.lateness;
   return times;
 }
 
@@ -140,6 +141,7 @@ EventTimes EventTimesOf(const PlanNode& node, const Catalog& catalog) {
       times.window_ends.clear();
       return times;
     case NodeKind::kSink:
+    case NodeKind::kLateRows:
     case NodeKind::kValues:
     case NodeKind::kTable:
       return times;

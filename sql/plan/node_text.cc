@@ -138,6 +138,7 @@ void DescribeWindows(const PlanNode& node, NodeText& text) {
     results += "; late rows change them for " + FormatDuration(windows.lateness) + " more";
   }
   text.details.push_back(results);
+  if (node.late_rows) text.details.push_back("rows that are too late go to " + node.late_rows->sink);
 }
 
 std::string AggregateTitle(const PlanNode& node) {
@@ -213,6 +214,8 @@ const char* KindName(NodeKind kind) {
       return "temporal-join";
     case NodeKind::kLocalAggregate:
       return "local-aggregate";
+    case NodeKind::kLateRows:
+      return "late-rows";
   }
   return "node";
 }
@@ -422,6 +425,9 @@ NodeText DescribeNode(const PlanNode& node) {
     case NodeKind::kWindow:
       text.title = node.window.ToString() + " over " +
                    (*node.inputs[0]->schema)[static_cast<size_t>(node.time_column)].name;
+      break;
+    case NodeKind::kLateRows:
+      text.title = "rows too late for the windows of " + node.inputs[0]->id;
       break;
     case NodeKind::kTable:
       text.title = node.table.kind == TableKind::kLog ? "every row" : "last row by (" + NamesOf(node.key, *node.schema) + ")";

@@ -161,6 +161,9 @@ void RefreshSchema(PlanNode& node) {
       node.schema = std::make_shared<Schema>(std::move(fields));
       return;
     }
+    case NodeKind::kLateRows:
+      node.schema = std::make_shared<Schema>(node.inputs[0]->late_rows->fields);
+      return;
     case NodeKind::kTable:
       if (!node.table.declared) node.schema = node.inputs[0]->schema;
       return;

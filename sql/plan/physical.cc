@@ -278,6 +278,9 @@ Placement PhysicalPlanner::Plan(PlanPtr& node) {
     case NodeKind::kValues:
       placement.single = true;
       break;
+    case NodeKind::kLateRows:  // its input is planned below another sink
+      placement.single = node->inputs[0]->single;
+      break;
     case NodeKind::kJoin:
       placement = PlanJoin(node);
       break;

@@ -264,6 +264,7 @@ std::vector<UniqueKey> LogicalKeys(const PlanNode& node, const Catalog& catalog)
     case NodeKind::kUnnest:
       return UnnestKeys(node, LogicalKeys(*node.inputs[0], catalog));
     case NodeKind::kUnion:
+    case NodeKind::kLateRows:
     case NodeKind::kSink:
     case NodeKind::kValues:
     case NodeKind::kWindow:

@@ -101,6 +101,14 @@ enum class NodeKind {
   kTemporalJoin,  // each left row with the newest right row of its keys at or before its time
   kUnnest,  // a row for each element of an array: the input's columns, then the added ones
   kLocalAggregate,  // the first of two phases of an aggregate: rows of a task folded by group, before the exchange
+  kLateRows,  // what its input, an aggregate with `late_rows`, drops because it is late: a second output of that node
+};
+
+// What becomes of the rows that are too late for the windows of an aggregate.
+struct LateRows {
+  std::string sink;
+  std::vector<int> columns;   // of the aggregate's input
+  std::vector<Field> fields;  // their names and types in the sink
 };
 
 // A table of the table store, as a kTable node or an input of a delta join holds it.  Its columns are those of the
@@ -250,10 +258,13 @@ struct PlanNode {
   size_t query = 0;  // index
   int line = 0;
   int column = 0;
+
+  // kAggregate with windows that it assigns, over append-only input.  Absent: late rows are only counted.
+  std::optional<LateRows> late_rows;
 };
 
 struct JobPlan {
-  std::vector<PlanPtr> sinks;          // kSink nodes, one an INSERT, in order
+  std::vector<PlanPtr> sinks;          // kSink nodes, one an INSERT, in order, and behind them those of late rows
   std::vector<PlanPtr> tables_unread;  // kTable nodes that no query reads: roots too, like the sinks
   bool rocksdb_state = false;          // where operators keep their state, for explain
 };

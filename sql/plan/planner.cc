@@ -3,7 +3,7 @@
 //   2. per INSERT: push filters, extract join keys, fold windows into aggregates; over all: choose the joins that read tables;
 //   3. per INSERT: choose where a normalise is needed, prune columns;
 //   4. over all: one list of columns a source; per INSERT: merge projects; over all: exchanges, tables and properties;
-//   5. over all: share equal subplans, give ids and names.
+//   5. sinks of late rows; over all: share equal subplans, give ids and names.
 
 #include "sql/plan/planner.h"
 
@@ -49,6 +49,9 @@ class JobPlanner {
       if (!parsed.errors.empty()) continue;
       if (parsed.statement.kind == AstStatement::Kind::kCreateView) {
         binder_.DefineView(parsed.statement, i, source);
+        if (!queries_[i].late.empty()) {
+          outcome_.errors.push_back({i, /*line=*/0, 0, "late belongs to the INSERT INTO that reads the view"});
+        }
       } else if (PlanPtr sink = binder_.BindInsert(parsed.statement, i, source)) {
         sinks_.push_back(std::move(sink));
       }
@@ -60,6 +63,7 @@ class JobPlanner {
       sink = ExtractJoinKeys(PushFilters(sink));
       const QueryText& query = queries_[sink->query];
       FoldWindows(sink, catalog_, query.allowed_lateness.value_or(options_.allowed_lateness), query.early, outcome_.errors);
+      KeepLateRows(sink, query.late, catalog_, outcome_.errors);
     }
     CheckTables(sinks_, catalog_, outcome_.errors);
     ChooseJoins(sinks_, catalog_, options_.join, outcome_.errors);
@@ -75,13 +79,34 @@ class JobPlanner {
       outcome_.errors.push_back({error.sink->query, error.sink->line, error.sink->column, error.message});
     }
     if (!outcome_.errors.empty()) return;
-    std::vector<PlanPtr> roots = sinks_;
-    roots.insert(roots.end(), unread.begin(), unread.end());
+    std::vector<PlanPtr> late = PlanLateSinks(Together(sinks_, unread));
+    if (!outcome_.errors.empty()) return;
+    std::vector<PlanPtr> roots = Together(Together(sinks_, late), unread);
     ShareEqualSubplans(roots);
-    AssignIds(roots, catalog_);
-    const auto first_unread = roots.begin() + static_cast<std::ptrdiff_t>(sinks_.size());
-    outcome_.plan.sinks.assign(roots.begin(), first_unread);
-    outcome_.plan.tables_unread.assign(first_unread, roots.end());
+    const auto first_late = roots.begin() + static_cast<std::ptrdiff_t>(sinks_.size());
+    const auto first_unread = first_late + static_cast<std::ptrdiff_t>(late.size());
+    sinks_.assign(roots.begin(), first_late);
+    late.assign(first_late, first_unread);
+    unread.assign(first_unread, roots.end());
+    MergeLateSinks(late, outcome_.errors);
+    outcome_.plan.sinks = Together(sinks_, late);
+    outcome_.plan.tables_unread = unread;
+    AssignIds(Together(outcome_.plan.sinks, unread), catalog_);
+  }
+
+  static std::vector<PlanPtr> Together(std::vector<PlanPtr> first, const std::vector<PlanPtr>& others) {
+    first.insert(first.end(), others.begin(), others.end());
+    return first;
+  }
+
+  std::vector<PlanPtr> PlanLateSinks(const std::vector<PlanPtr>& roots) {
+    std::vector<PlanPtr> late = LateSinks(roots, outcome_.errors);
+    std::vector<PlanPtr> none;
+    if (!outcome_.errors.empty()) return late;
+    for (const SinkError& error : PlanPhysically(late, catalog_, none)) {
+      outcome_.errors.push_back({error.sink->query, /*line=*/0, 0, error.message});
+    }
+    return late;
   }
 
   const std::vector<QueryText>& queries_;

@@ -17,6 +17,7 @@ struct QueryText {
   std::string name;  // for messages; may be empty
   std::optional<Micros> allowed_lateness = {};  // of its windows; absent: the job's
   Micros early = 0;                        // > 0: windows give results before their end, at most so often
+  std::string late = {};                   // the sink of rows that are too late for its windows; empty: none
 };
 
 struct PlannerOptions {
@@ -31,7 +32,7 @@ struct PlannerOptions {
 // A plan error with its place in a query: the job file maps it to file:line:column.
 struct QueryError {
   size_t query = 0;  // index
-  int line = 1;      // 1-based, within the query's text
+  int line = 1;      // 1-based, within the query's text; 0: about its option `late`
   int column = 1;    // 1-based, in characters
   std::string message;
 };

@@ -186,11 +186,13 @@ class Pruner {
     }
     if (assigned) below.insert(node.windows->time);
     if (assigned && node.windows->condition >= 0) below.insert(node.windows->condition);
+    if (node.late_rows) AddAll(node.late_rows->columns, below);
     const Mapping input = PruneExactly(node.inputs[0], below);
     if (assigned) {
       node.windows->time = input[static_cast<size_t>(node.windows->time)];
       if (node.windows->condition >= 0) node.windows->condition = input[static_cast<size_t>(node.windows->condition)];
     }
+    if (node.late_rows) node.late_rows->columns = Mapped(node.late_rows->columns, input);
     node.group_columns = Mapped(node.group_columns, input);
     for (AggregateCall& call : kept) {
       if (call.argument >= 0) call.argument = input[static_cast<size_t>(call.argument)];

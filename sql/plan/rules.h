@@ -34,6 +34,15 @@ PlanPtr ExtractJoinKeys(PlanPtr plan);
 // grouped are an error.
 void FoldWindows(PlanPtr& sink, const Catalog& catalog, Micros lateness, Micros early, std::vector<QueryError>& errors);
 
+// --- late_rows.cc ----------------------------------------------------------------------------------------------------
+// Gives the query's aggregates of windows the columns of the rows that they drop as late, and the sink `late` for them.
+void KeepLateRows(PlanPtr& sink, const std::string& late, const Catalog& catalog, std::vector<QueryError>& errors);
+// The sinks of late rows of physical plans, whose roots are sinks and tables that nobody reads: kSink nodes above kLateRows
+// nodes.  What else drops late rows in such a query is an error.
+std::vector<PlanPtr> LateSinks(const std::vector<PlanPtr>& roots, std::vector<QueryError>& errors);
+// Of sinks that shared plans have made equal one stays; a sink for the late rows of different aggregates is an error.
+void MergeLateSinks(std::vector<PlanPtr>& late, std::vector<QueryError>& errors);
+
 // --- join_choice.cc --------------------------------------------------------------------------------------------------
 // Decides for every join whether its rows are in tables or in its own state, and says why.  A join that the job wants as
 // a delta join and that cannot be one is an error at its place.

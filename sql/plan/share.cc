@@ -50,6 +50,12 @@ void Append(const WindowGrouping& windows, std::string& out) {
   out += std::to_string(windows.lateness) + "/" + std::to_string(windows.early);
 }
 
+void Append(const LateRows& late, std::string& out) {
+  out += "late" + std::to_string(late.sink.size()) + ":" + late.sink;
+  Append(late.columns, out);
+  for (const Field& field : late.fields) out += "|" + std::to_string(field.name.size()) + ":" + field.name;
+}
+
 // Equal texts mean equal operators over the same inputs.
 std::string Fingerprint(const PlanNode& node) {
   std::string text = std::to_string(static_cast<int>(node.kind)) + "|" + node.relation + "|";
@@ -65,6 +71,7 @@ std::string Fingerprint(const PlanNode& node) {
   if (node.kind == NodeKind::kWindow) text += node.window.ToString() + "@" + std::to_string(node.time_column);
   if (node.windows) Append(*node.windows, text);
   if (node.kind == NodeKind::kAggregate) text += "p" + std::to_string(node.partial);
+  if (node.late_rows) Append(*node.late_rows, text);
   for (const bool null_safe : node.null_safe) text += null_safe ? "n" : "e";
   text += "|" + std::to_string(static_cast<int>(node.join_type)) + "|" +
           std::to_string(static_cast<int>(node.strategy)) + "|" + std::to_string(node.buckets) + "|";

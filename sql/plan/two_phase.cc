@@ -97,6 +97,7 @@ std::string WhyOnePhase(const PlanNode& aggregate) {
       aggregate.windows->spec.function == WindowFunction::kSession) {
     return "a session is known by all of its rows";
   }
+  if (aggregate.late_rows) return "rows that are late go on as they came";
   const PlanNode& input = *aggregate.inputs[0];
   for (const AggregateCall& call : aggregate.calls) {
     std::string why = WhyNotSplit(call, *input.schema, aggregate.input_retracts);

@@ -52,5 +52,40 @@ TEST(Exchange, APairThatIsTornApartArrivesAsADeleteAndAnInsert) {
   }
 }
 
+TEST(Exchange, LateRowsTakeTheEdgesOfTheirOperatorAlone) {
+  const auto schema = std::make_shared<const Schema>(std::vector<Field>{{"k", BigintType()}});
+  Router router;
+  std::vector<std::shared_ptr<Channel>> channels;
+  for (const char* late_of : {"", "aggregate-1", "aggregate-2"}) {
+    channels.push_back(std::make_shared<Channel>(1000, 1 << 20));
+    channels.back()->Connect([] {}, [] {});
+    EdgeSpec edge;
+    edge.late_of = late_of;
+    router.AddEdge(edge, {channels.back()});
+  }
+  const auto rows = [&](size_t count) {
+    auto keys = std::make_shared<Column>(BigintType());
+    for (size_t i = 0; i < count; ++i) keys->AppendInt(static_cast<int64_t>(i));
+    return Batch(schema, {keys}, count);
+  };
+  router.Send(rows(3));
+  router.SendLate("aggregate-2", rows(2));
+  router.SendLate("aggregate-2", rows(0));
+  Message barrier;
+  barrier.kind = Message::Kind::kBarrier;
+  router.Broadcast(barrier);
+  const std::vector<size_t> expected = {3, 0, 2};
+  for (size_t i = 0; i < channels.size(); ++i) {
+    auto message = channels[i]->Receive();
+    if (expected[i] > 0) {
+      ASSERT_TRUE(message);
+      EXPECT_EQ(message->batch.rows(), expected[i]);
+      message = channels[i]->Receive();
+    }
+    ASSERT_TRUE(message);
+    EXPECT_EQ(message->kind, Message::Kind::kBarrier);
+  }
+}
+
 }  // namespace
 }  // namespace weir

@@ -235,10 +235,11 @@ queries:
 TEST_F(CommandLineTest, ExamplesAreSoundJobFiles) {
   const Outcome list = Weir("example");
   EXPECT_EQ(list.exit_code, 0);
-  EXPECT_THAT(list.out, HasSubstr("attribution"));
-  std::vector<std::string> names = {"attribution", "attribution-kafka", "conversion"};
-  for (const int query : {0, 1, 2, 3, 4, 10, 13, 14, 15, 16, 17, 20, 21, 22}) {
-    names.push_back("nexmark/q" + std::to_string(query));
+  std::vector<std::string> names;
+  std::istringstream lines(list.out);
+  for (std::string line; std::getline(lines, line);) names.push_back(line.substr(0, line.find(' ')));
+  for (const char* name : {"attribution", "uv", "uv-bitmap", "uv-kafka", "nexmark/q0"}) {
+    EXPECT_THAT(names, ::testing::Contains(name));
   }
   for (const std::string& name : names) {
     const Outcome example = Weir("example " + name);

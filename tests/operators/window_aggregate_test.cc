@@ -3,6 +3,7 @@
 #include <random>
 
 #include "engine/data/hash.h"
+#include "engine/runtime/late_rows.h"
 #include "engine/runtime/timed_operator.h"
 #include "operators/aggregate/aggregate.h"
 #include "tests/operators/fakes.h"
@@ -40,6 +41,10 @@ AggregateOptions Options(const WindowGrouping& windows, bool retracts, bool all_
   }
   options.input_retracts = retracts;
   options.windows = windows;
+  if (windows.assigned && !retracts) {
+    options.late_columns = {1, 0};
+    options.late_schema = MakeSchema({(*kInput)[1], (*kInput)[0]});
+  }
   std::vector<Field> fields = {(*kInput)[0],
                                {"window_start", TimestampType(), false},
                                {"window_end", TimestampType(), false},
@@ -72,7 +77,9 @@ class Tasks {
       if (mine.empty()) continue;
       const auto progress = operators_[task]->Process(0, batch.Gather(mine), out_);
       ASSERT_TRUE(progress) << progress.error().ToString();
+      late_taken_ += static_cast<int64_t>(dynamic_cast<LateRowsOperator&>(*operators_[task]).TakeLateRows().rows());
     }
+    ASSERT_EQ(late_taken_, options_.late_columns.empty() ? 0 : late());
     Collapse();
   }
   void Advance(Micros watermark) {
@@ -144,6 +151,7 @@ class Tasks {
   std::vector<std::unique_ptr<TaskContext>> contexts_;
   std::vector<std::unique_ptr<Operator>> operators_;
   CapturingOutput out_;
+  int64_t late_taken_ = 0;
 };
 
 Batch Rows(const std::vector<std::pair<WindowRow, bool>>& rows) {
