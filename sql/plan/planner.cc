@@ -103,7 +103,7 @@ class JobPlanner {
     std::vector<PlanPtr> late = LateSinks(roots, outcome_.errors);
     std::vector<PlanPtr> none;
     if (!outcome_.errors.empty()) return late;
-    for (const SinkError& error : PlanPhysically(late, catalog_, none)) {
+    for (const SinkError& error : PlanPhysically(late, catalog_, options_, none)) {
       outcome_.errors.push_back({error.sink->query, /*line=*/0, 0, error.message});
     }
     return late;
