@@ -126,7 +126,7 @@ bool IsFlat(const std::vector<Sample>& samples) {
 }
 
 int Run(const CurveOptions& options) {
-  auto created = EmbeddedJob::Create(JobText(options), {.state_dir = {}});
+  auto created = EmbeddedJob::Create(JobText(options), {.state_dir = {}, .overrides = {}, .check_operators = false});
   if (!created) Must(created.error());
   EmbeddedJob& job = **created;
   Must(job.Start());

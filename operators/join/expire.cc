@@ -41,7 +41,8 @@ void Join::NoteExpiry(const JoinSide& side, const Column& times, size_t time_row
   if (!times.IsNull(time_row) && __builtin_add_overflow(times.ints()[time_row], side.input().expiry->offset, &at)) {
     at = kMaxMicros;
   }
-  if (!times.IsNull(time_row) && at < watermark_) ++context().metrics->late_rows;
+  // A row that nothing to come can match is not late for that.
+  if (!times.IsNull(time_row) && at < watermark_ && times.ints()[time_row] < watermark_) ++context().metrics->late_rows;
   expiring_[side.index()].Add({at, row, group});
 }
 

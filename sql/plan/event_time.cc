@@ -34,9 +34,13 @@ EventTimes OfJoin(const PlanNode& join, const Catalog& catalog) {
   const int left_width = static_cast<int>(join.inputs[0]->schema->size());
   if (type == JoinType::kInner || type == JoinType::kLeft || LeftColumnsOnly(type)) {
     times = left;
+    times.times = left.window_times;
   }
   if (type == JoinType::kInner || type == JoinType::kRight) {
-    for (const int column : right.times) times.times.push_back(column + left_width);
+    for (const int column : right.window_times) {
+      times.times.push_back(column + left_width);
+      times.window_times.push_back(column + left_width);
+    }
     for (const int column : right.window_ends) times.window_ends.push_back(column + left_width);
   }
   times.lateness = std::max(left.lateness, right.lateness);
@@ -50,6 +54,7 @@ EventTimes OfAggregate(const PlanNode& node, const Catalog& catalog) {
   if (node.windows && node.windows->assigned) {
     times.window_ends = {groups + 1};
     times.times = {groups + 2};
+    times.window_times = {groups + 2};
     times.lateness = node.windows->lateness;
     return times;
   }
@@ -57,8 +62,10 @@ EventTimes OfAggregate(const PlanNode& node, const Catalog& catalog) {
   for (int i = 0; i < groups; ++i) {
     const int column = node.group_columns[static_cast<size_t>(i)];
     if (Contains(input.window_ends, column)) times.window_ends.push_back(i);
-    if (Contains(input.times, column)) times.times.push_back(i);
+    // A time of the rows is behind the watermark when their window ends.
+    if (Contains(input.window_times, column)) times.window_times.push_back(i);
   }
+  times.times = times.window_times;
   times.lateness = node.windows ? node.windows->lateness : input.lateness;
   return times.window_ends.empty() ? EventTimes{} : times;
 }
@@ -70,6 +77,7 @@ EventTimes OfLocalAggregate(const PlanNode& node, const Catalog& catalog) {
   for (size_t i = 0; i < node.group_columns.size(); ++i) {
     if (Contains(input.window_ends, node.group_columns[i])) times.window_ends.push_back(static_cast<int>(i));
     if (Contains(input.times, node.group_columns[i])) times.times.push_back(static_cast<int>(i));
+    if (Contains(input.window_times, node.group_columns[i])) times.window_times.push_back(static_cast<int>(i));
   }
   times.lateness = input.lateness;
   return times;
@@ -81,7 +89,8 @@ EventTimes OfOrdered(const PlanNode& node, const Catalog& catalog) {
   EventTimes times = EventTimesOf(*node.inputs[0], catalog);
   if (node.over_time >= 0) return times;
   KeepCommon(times.window_ends, node.partition);
-  KeepCommon(times.times, node.partition);
+  KeepCommon(times.window_times, node.partition);
+  times.times = times.window_times;
   if (node.rank.window_end >= 0) times.lateness = std::max(times.lateness, node.rank.lateness);
   return times.window_ends.empty() ? EventTimes{} : times;
 }
@@ -101,6 +110,7 @@ EventTimes EventTimesOf(const PlanNode& node, const Catalog& catalog) {
     case NodeKind::kProject:
       times = EventTimesOf(*node.inputs[0], catalog);
       times.times = Forwarded(times.times, node.expressions);
+      times.window_times = Forwarded(times.window_times, node.expressions);
       times.window_ends = Forwarded(times.window_ends, node.expressions);
       return times;
     case NodeKind::kUnion:
@@ -108,6 +118,7 @@ EventTimes EventTimesOf(const PlanNode& node, const Catalog& catalog) {
       for (size_t i = 1; i < node.inputs.size(); ++i) {
         const EventTimes arm = EventTimesOf(*node.inputs[i], catalog);
         KeepCommon(times.times, arm.times);
+        KeepCommon(times.window_times, arm.window_times);
         KeepCommon(times.window_ends, arm.window_ends);
         times.lateness = std::max(times.lateness, arm.lateness);
       }
@@ -119,6 +130,7 @@ EventTimes EventTimesOf(const PlanNode& node, const Catalog& catalog) {
       const int width = static_cast<int>(node.inputs[0]->schema->size());
       times.window_ends = {width + 1};
       times.times.push_back(width + 2);
+      times.window_times.push_back(width + 2);
       return times;
     }
     case NodeKind::kAggregate:
@@ -138,6 +150,7 @@ EventTimes EventTimesOf(const PlanNode& node, const Catalog& catalog) {
       // A row leaves before the watermark that has passed its time.
       times = EventTimesOf(*node.inputs[0], catalog);
       times.times = {node.left_time};
+      times.window_times.clear();
       times.window_ends.clear();
       return times;
     case NodeKind::kSink:

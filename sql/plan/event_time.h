@@ -13,6 +13,9 @@ struct EventTimes {
   // A window function takes such a column only.  They are a source's event_time and a window's window_time, through
   // filters, projections and unions; a regular join mixes times and has none.
   std::vector<int> times;
+  // Those of `times` that are window_time: results of a window carry no other, as they come when it ends.  A millisecond
+  // before the end, they may be behind a watermark of microseconds.
+  std::vector<int> window_times;
   // Ends of windows: all changes of a row with the value E come before the watermark E (plus `lateness`).  Grouping or
   // joining by one of them gives results that end, and state that goes.
   std::vector<int> window_ends;

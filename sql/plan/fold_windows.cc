@@ -123,8 +123,12 @@ class Folding {
     }
     if (!ends) return nullptr;
     for (const AggregateCall& call : node->calls) {
-      for (const int column : {call.argument, call.filter}) {
-        if (column >= 0 && of_window(between.columns[static_cast<size_t>(column)])) return nullptr;
+      const auto reads_window = [&](int column) {
+        return column >= 0 && of_window(between.columns[static_cast<size_t>(column)]);
+      };
+      if (reads_window(call.argument) || reads_window(call.filter)) return nullptr;
+      for (const SortColumn& key : call.order) {
+        if (reads_window(key.column)) return nullptr;
       }
     }
     if (!SessionKeysAre(*node, between, groups)) return nullptr;
@@ -162,6 +166,7 @@ class Folding {
     for (AggregateCall& call : calls) {
       if (call.argument >= 0) call.argument = place(call.argument);
       if (call.filter >= 0) call.filter = place(call.filter);
+      for (SortColumn& key : call.order) key.column = place(key.column);
     }
     WindowGrouping grouping;
     grouping.spec = window.window;

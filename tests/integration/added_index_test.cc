@@ -81,7 +81,9 @@ class ChangingJob {
       const RowKind kind = random_() % 4 == 0 ? RowKind::kDelete : RowKind::kInsert;
       said_.push_back({{id, user, std::string(1, static_cast<char>('x' + random_() % 3))}, kind});
       Say(said_.back().first, kind);
-      if (random_() % 5 == 0) ASSERT_TRUE(job_->WaitUntilIdle());
+      if (random_() % 5 == 0) {
+        ASSERT_TRUE(job_->WaitUntilIdle());
+      }
     }
   }
   void CrashAndStart() {

@@ -209,7 +209,9 @@ TEST(LateRows, AFileSinkGetsEachOnce) {
       Push(feed, rows, from, from + 20, 1);
       if (!crashes) continue;
       EXPECT_TRUE(job->WaitUntilIdle());
-      if (from % 60 == 0) EXPECT_TRUE(job->Checkpoint());
+      if (from % 60 == 0) {
+        EXPECT_TRUE(job->Checkpoint());
+      }
       if (from % 80 != 40) continue;
       job->Crash();
       EXPECT_TRUE(job->Start());

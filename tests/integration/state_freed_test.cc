@@ -95,7 +95,9 @@ void ExpectFlat(const std::string& options) {
   std::map<std::string, Largest> left;
   Note(job.Figures(), left);
   for (const auto& [id, largest] : left) {
-    if (id.starts_with("aggregate")) EXPECT_EQ(largest.rows, 0) << id;
+    if (id.starts_with("aggregate")) {
+      EXPECT_EQ(largest.rows, 0) << id;
+    }
   }
 }
 
