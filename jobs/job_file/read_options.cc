@@ -85,8 +85,13 @@ OptionsDeclaration ReadOptions(const DocumentNode& node, Diagnostics& out) {
       }
     }
   }
-  options.two_phase =
-      reader.Choice<bool>("agg_phase_strategy", {{"auto", true}, {"one_phase", false}}).value_or(options.two_phase);
+  const std::string phases =
+      reader
+          .Choice<std::string>("agg_phase_strategy",
+                               {{"auto", "auto"}, {"one_phase", "one_phase"}, {"two_phase", "two_phase"}})
+          .value_or("auto");
+  options.two_phase = phases != "one_phase";
+  options.two_phase_values = phases == "two_phase";
   if (const DocumentNode* mini_batch = reader.Take("mini_batch")) options.mini_batch = ReadMiniBatch(*mini_batch, out);
   reader.Finish();
   return options;

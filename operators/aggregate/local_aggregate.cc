@@ -344,7 +344,7 @@ void LocalAggregate::NoteFolding() {
     came_out_ += static_cast<int64_t>(values->values());
   }
   if (sampled_ < kSample) return;
-  if (came_out_ * 10 > sampled_ * 9) unfolded_ = kPassed;
+  if (came_out_ * 3 > sampled_) unfolded_ = kPassed;
   sampled_ = came_out_ = 0;
 }
 

@@ -6,7 +6,7 @@
 // there are `size` rows or kBatchRows groups, and always before a watermark, a barrier and the end: it has no state in
 // a checkpoint, and no row comes behind a watermark it was before.
 //
-// Folding that saves little is left: when of a sample of rows more than nine tenths come out again, the next rows pass
+// Folding that saves little is left: when of a sample of rows more than a third come out again, the next rows pass
 // as partial results of one row each, without being hashed, until it is time for another sample.
 #pragma once
 

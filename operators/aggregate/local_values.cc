@@ -26,7 +26,7 @@ bool LocalValues::Looks(size_t rows) {
     return false;
   }
   if (sampled_ < kSample) return true;
-  const bool pays = found_ * 10 >= sampled_;
+  const bool pays = found_ * 2 >= sampled_;
   sampled_ = found_ = 0;
   if (!pays) unlooked_ = kListed;
   return pays;

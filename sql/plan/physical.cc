@@ -192,7 +192,8 @@ Placement PhysicalPlanner::PlanAggregate(PlanPtr& node) {
 void PhysicalPlanner::ExchangeGroups(PlanNode& aggregate, Placement& input) {
   const auto& hashed = input.hashed;
   const bool there = input.single || std::find(hashed.begin(), hashed.end(), aggregate.group_columns) != hashed.end();
-  if (options_.two_phase && !there && WhyOnePhase(aggregate).empty()) {
+  const bool wanted = options_.two_phase && (options_.two_phase_values || !CountsValues(aggregate));
+  if (wanted && !there && WhyOnePhase(aggregate).empty()) {
     AddLocalAggregate(aggregate, options_.mini_batch);
     input = {};
     Record(*aggregate.inputs[0], input);

@@ -108,6 +108,13 @@ std::string WhyOnePhase(const PlanNode& aggregate) {
   return {};
 }
 
+bool CountsValues(const PlanNode& aggregate) {
+  return std::any_of(aggregate.calls.begin(), aggregate.calls.end(), [&](const AggregateCall& call) {
+    const bool extreme = call.function == AggregateFunction::kMin || call.function == AggregateFunction::kMax;
+    return extreme ? aggregate.input_retracts : call.distinct && call.argument >= 0;
+  });
+}
+
 void AddLocalAggregate(PlanNode& aggregate, const MiniBatch& mini_batch) {
   auto local = std::make_shared<PlanNode>();
   local->kind = NodeKind::kLocalAggregate;

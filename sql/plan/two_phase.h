@@ -18,6 +18,10 @@ namespace weir {
 // and input_retracts is set.
 std::string WhyOnePhase(const PlanNode& aggregate);
 
+// Whether values are counted one by one: for DISTINCT, and for MIN and MAX of rows that change.  Such an aggregate is worth
+// two phases only where most of its values repeat within a batch, which the plan cannot know.
+bool CountsValues(const PlanNode& aggregate);
+
 // Puts a local aggregate below the aggregate, which becomes the second phase.  REQUIRES: WhyOnePhase is empty.
 void AddLocalAggregate(PlanNode& aggregate, const MiniBatch& mini_batch);
 

@@ -127,7 +127,7 @@ TEST_P(TwoPhaseQueryTest, BatchesOfAnySize) {
   EXPECT_GT(expected.size(), 0u);
   for (const int batch : {1, 7, 4096}) {
     Job job(GetParam());
-    ASSERT_NO_FATAL_FAILURE(job.Start(batch == 7 ? 3 : 2, "auto"));
+    ASSERT_NO_FATAL_FAILURE(job.Start(batch == 7 ? 3 : 2, "two_phase"));
     job.Push(0, kRows, batch);
     EXPECT_EQ(job.Finish(), expected) << batch;
   }
@@ -136,9 +136,9 @@ TEST_P(TwoPhaseQueryTest, BatchesOfAnySize) {
 TEST_P(TwoPhaseQueryTest, KilledAndRestoredAtAnotherParallelism) {
   const std::vector<std::string> expected = InOneTask(GetParam());
   Job job(GetParam());
-  ASSERT_NO_FATAL_FAILURE(job.Start(2, "auto", "1h"));
+  ASSERT_NO_FATAL_FAILURE(job.Start(2, "two_phase", "1h"));
   int done = 0;
-  const std::vector<std::pair<int, const char*>> restarts = {{4, "auto"}, {1, "auto"}, {2, "one_phase"}, {3, "auto"}};
+  const std::vector<std::pair<int, const char*>> restarts = {{4, "two_phase"}, {1, "two_phase"}, {2, "one_phase"}, {3, "two_phase"}};
   for (const auto& [parallelism, strategy] : restarts) {
     job.Push(done, done + 100, 7);
     done += 100;

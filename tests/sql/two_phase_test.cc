@@ -12,9 +12,10 @@ using testing::Find;
 using testing::Outline;
 using testing::PlanQueries;
 
-PlanOutcome Plan(const std::string& select) {
+PlanOutcome Plan(const std::string& select, bool values = true) {
   PlannerOptions options;
   options.two_phase = true;
+  options.two_phase_values = values;
   Catalog catalog = testing::TestCatalog();
   for (CatalogRelation& relation : catalog.relations) {
     if (relation.name == "t") relation.event_time = 3;
@@ -75,6 +76,13 @@ TEST(TwoPhasePlan, ResultsThatChangeAreSplitWhereTheyCanBeTakenBack) {
   EXPECT_TRUE(IsSplit("SELECT n, count(*) AS c, sum(v) AS s, min(v) AS a, count(DISTINCT v) AS d FROM " + inner + " GROUP BY n"));
   const std::string outline = OutlineOf("SELECT n, var_pop(v) AS s FROM " + inner + " GROUP BY n");
   EXPECT_EQ(outline.find("local-aggregate-2"), std::string::npos) << outline;
+}
+
+TEST(TwoPhasePlan, CountedValuesAreSplitOnlyWhereThatIsAskedFor) {
+  const std::string select = "SELECT k, count(DISTINCT v) AS n FROM t GROUP BY k";
+  EXPECT_NE(Find(Plan(select), "local-aggregate-1"), nullptr);
+  EXPECT_EQ(Find(Plan(select, false), "local-aggregate-1"), nullptr);
+  EXPECT_NE(Find(Plan("SELECT k, max(v) AS n FROM t GROUP BY k", false), "local-aggregate-1"), nullptr);
 }
 
 // Groups that are in one task already are folded there.
