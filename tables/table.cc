@@ -104,7 +104,8 @@ Status Table::RestoreEnds(const Manifest* restored) {
 }
 
 Status Table::OpenLogged(const Manifest* restored) {
-  if (restored != nullptr && !IsHeldBy(*restored)) return FillFrom(*restored);
+  // Checkpoint 0 is taken before the first row and holds no table.
+  if (restored != nullptr && restored->epoch > 0 && !IsHeldBy(*restored)) return FillFrom(*restored);
   WEIR_TRY(RestoreEnds(restored));
   if (is_log()) {
     rows_ = 0;  // counted as the buckets are opened

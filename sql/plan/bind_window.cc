@@ -187,8 +187,8 @@ bool Binder::CheckTimeColumn(const AstExpression& argument, const BoundTable& in
     Fail(argument.at, name + " is the end of a window, which is not in it; use window_time of the inner window");
   } else {
     Fail(argument.at, function + " needs a column that the watermark speaks of: " + name +
-                          " is not the event_time of its source, or has come through a join or an aggregate without "
-                          "windows; declare event_time: {column: " +
+                          " is not the event_time of its source, or has come through a join or a group (the results of "
+                          "windows have their window_time); declare event_time: {column: " +
                           name + ", watermark: 5s} at the source");
   }
   return false;

@@ -127,7 +127,7 @@ class Folding {
         return column >= 0 && of_window(between.columns[static_cast<size_t>(column)]);
       };
       if (reads_window(call.argument) || reads_window(call.filter)) return nullptr;
-      for (const SortColumn& key : call.order) {
+      for (const AggregateOrder& key : call.order) {
         if (reads_window(key.column)) return nullptr;
       }
     }
@@ -166,7 +166,7 @@ class Folding {
     for (AggregateCall& call : calls) {
       if (call.argument >= 0) call.argument = place(call.argument);
       if (call.filter >= 0) call.filter = place(call.filter);
-      for (SortColumn& key : call.order) key.column = place(key.column);
+      for (AggregateOrder& key : call.order) key.column = place(key.column);
     }
     WindowGrouping grouping;
     grouping.spec = window.window;

@@ -86,7 +86,10 @@ void FindExpiry(PlanNode& join, const Catalog& catalog) {
     // is above that, and no window of the other side takes late rows any more.
     const bool of_left = bound->later < left_width;
     const int column = of_left ? bound->later : bound->later - left_width;
-    const Micros offset = (of_left ? right : left).lateness - bound->offset;
+    const int other = of_left ? bound->earlier - left_width : bound->earlier;
+    const EventTimes& others = of_left ? right : left;
+    const Micros behind = Contains(others.window_times, other) ? 1000 : 0;  // of the watermark, if that has microseconds
+    const Micros offset = others.lateness + behind - bound->offset;
     std::optional<RowExpiry>& expiry = of_left ? join.left_expiry : join.right_expiry;
     if (!expiry || offset < expiry->offset) expiry = RowExpiry{column, offset};
   }

@@ -57,8 +57,12 @@ Placement PhysicalPlanner::PlanRank(PlanNode& node) {
 Placement PhysicalPlanner::PlanOver(PlanNode& node) {
   const EventTimes times = EventTimesOf(*node.inputs[0], catalog_);
   Placement placement = PlanPartition(node);
-  const bool in_time = !node.input_retracts && !node.sort.empty() && !node.sort[0].descending &&
-                       Contains(times.times, node.sort[0].column) && LooksBack(node.over);
+  bool in_time = !node.input_retracts && !node.sort.empty() && !node.sort[0].descending &&
+                 Contains(times.times, node.sort[0].column) && LooksBack(node.over);
+  // A millisecond before the end of its window, it may be behind a watermark of microseconds.
+  if (in_time && Contains(times.window_times, node.sort[0].column)) {
+    in_time = (*node.inputs[0]->schema)[static_cast<size_t>(node.sort[0].column)].type.precision <= 3;
+  }
   if (in_time) node.over_time = node.sort[0].column;
   node.changelog = in_time ? ChangelogMode::kAppend : ChangelogMode::kFull;
   return placement;

@@ -228,10 +228,10 @@ TEST(ChangedTableTest, IsRefused) {
   EXPECT_THAT(Refusal(before, changed("columns: {id: bigint, user_id: bigint, url: string}, primary_key: [id], "
                                       "bucket: {num: 8}")),
               HasSubstr("table pages differs: it had 5 buckets and has 8"));
-  EXPECT_THAT(Refusal(before, changed("columns: {id: bigint, user_id: decimal(20,0), url: string}, primary_key: [id], "
+  EXPECT_THAT(Refusal(before, changed("columns: {id: bigint, user_id: \"decimal(20,0)\", url: string}, primary_key: [id], "
                                       "bucket: {num: 5}")),
               HasSubstr("table pages differs: column user_id was a bigint and is a decimal(20,0)"));
-  EXPECT_THAT(Refusal(before, changed("columns: {id: bigint, url: string, user_id: bigint}, primary_key: [id], "
+  EXPECT_THAT(Refusal(before, changed("columns: {user_id: bigint, id: bigint, url: string}, primary_key: [id], "
                                       "bucket: {num: 5}")),
               HasSubstr("table pages differs: its columns have another order"));
   EXPECT_THAT(Refusal(before, changed("columns: {id: bigint, user_id: bigint, url: string}, primary_key: [id, url], "

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <algorithm>
 #include <random>
 
 #include "jobs/embed.h"
@@ -65,7 +66,8 @@ TEST(IndexJobTest, IndexesFollowTheTable) {
       }
       if (random() % 9 == 0) {
         (*job)->Crash();
-        ASSERT_TRUE((*job)->Start());
+        const Status started = (*job)->Start();
+        ASSERT_TRUE(started) << started.error().ToString();
       }
     }
     const Status finished = (*job)->Finish();
@@ -81,7 +83,9 @@ TEST(IndexJobTest, IndexesFollowTheTable) {
     for (const TableFigures& table : (*job)->Figures().tables) rows[table.name] = table.rows;
     EXPECT_EQ(rows["pages"], static_cast<int64_t>(pages.size()));
     EXPECT_EQ(rows["pages[url, user_id]"], rows["pages"]);
-    EXPECT_EQ(rows["pages[user_id]"], rows["pages"]);
+    // An inner join finds no row by NULL: its index leaves those out.
+    EXPECT_EQ(rows["pages[user_id]"],
+              std::count_if(pages.begin(), pages.end(), [](const auto& page) { return page.second.first != "NULL"; }));
     EXPECT_EQ(rows.size(), 4u);  // users is one with the join
   }
 }

@@ -151,6 +151,28 @@ TEST(WindowQuery, EarlyResultsEndAsTheWindowDoes) {
   EXPECT_EQ(RunQuery(early, "parallelism: 2, checkpoint: {on_rows: 5}", input, true), expected);
 }
 
+TEST(WindowQuery, OrderedListsReadTheirOwnColumns) {
+  std::mt19937_64 random(9);
+  const Input input = RandomInput(random, 150);
+  std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> lists;
+  for (const testing::WindowRow& row : input.rows) {
+    lists[{row.key, *row.time / (10 * kSecond)}].push_back(row.value);
+  }
+  std::vector<std::string> expected;
+  for (auto& [window, values] : lists) {
+    std::sort(values.rbegin(), values.rend());
+    std::string line = std::to_string(window.first) + " '";
+    for (const int64_t value : values) line += (line.back() == '\'' ? "t" : ",t") + std::to_string(value);
+    expected.push_back(line + "'");
+  }
+  std::sort(expected.begin(), expected.end());
+  for (const char* window : {"TUMBLE(s, ts, INTERVAL '10' SECOND)", "CUMULATE(s, ts, INTERVAL '10' SECOND, INTERVAL '10' SECOND)"}) {
+    const std::string query = std::string("INSERT INTO o SELECT k, l FROM (SELECT k, window_end, string_agg(t, ',' ORDER BY v DESC) "
+                                          "AS l FROM ") + window + " GROUP BY k, window_end) AS x";
+    EXPECT_EQ(RunQuery(query, "parallelism: 2, checkpoint: {on_rows: 5}", input, true), expected);
+  }
+}
+
 // Files end at different times, and a join of windows waits for all of them.
 TEST(WindowQuery, AFileThatEndsEndsNoWindowOfOthers) {
   constexpr int kIds = 5000;

@@ -108,20 +108,20 @@ const Broken kBroken[] = {
      "queries: [q]\ntables:\n  t: {columns: {a: int, b: int, c: bitmap32}, primary_key: [a], "
      "indexes: [[b, a], [a, b], [c], [d]]}\n"
      "  u: {columns: {a: int}, primary_key: [a], indexes: [a]}\n",
-     "job.yaml:3:82: indexes: an index of these columns is there already\n"
-     "job.yaml:3:90: indexes: column c is a bitmap32, by which rows are not found\n"
-     "job.yaml:3:96: there is no column d\n"
+     "job.yaml:3:83: indexes: an index of these columns is there already\n"
+     "job.yaml:3:91: indexes: column c is a bitmap32, by which rows are not found\n"
+     "job.yaml:3:97: there is no column d\n"
      "job.yaml:4:53: indexes takes a list of lists of columns: [[item_id, ds], [shop_id]]\n"},
     {"TableIndexesOfItsKey",
      "queries: [q]\ntables:\n  t: {columns: {a: int, b: int, c: int}, primary_key: [a, b], "
      "indexes: [[b, a], [a], [b], [c, c]]}\n"
      "  u: {columns: {a: int, b: int}, primary_key: [a, b], bucket: {key: [b]}, indexes: [[b], [a]]}\n"
      "  l: {columns: {a: int}, indexes: [[a]]}\n",
-     "job.yaml:3:78: indexes: the table finds rows by its primary_key without an index\n"
-     "job.yaml:3:86: indexes: the table finds rows by the first columns of its primary_key itself when it is spread by "
+     "job.yaml:3:73: indexes: the table finds rows by its primary_key without an index\n"
+     "job.yaml:3:81: indexes: the table finds rows by the first columns of its primary_key itself when it is spread by "
      "them; write bucket: {key: [a]}\n"
-     "job.yaml:3:100: indexes: column c is given twice\n"
-     "job.yaml:4:84: indexes: the table finds rows by its bucket key without an index\n"
+     "job.yaml:3:95: indexes: column c is given twice\n"
+     "job.yaml:4:85: indexes: the table finds rows by its bucket key without an index\n"
      "job.yaml:5:35: indexes is for tables with a primary_key; without one this is a log table, whose rows are only "
      "added\n"},
     {"LogTable",

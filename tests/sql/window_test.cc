@@ -57,6 +57,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "1:47: the size of CUMULATE has to be a multiple"},
         Refused{"INSERT INTO out SELECT * FROM CUMULATE(t, ts, INTERVAL '9' SECOND, INTERVAL '3' SECOND)",
                 "1:47: the size of CUMULATE has to be a multiple"},
+        Refused{"WITH g AS (SELECT k, ts, window_end AS e, count(*) AS n FROM TUMBLE(t, ts, INTERVAL '10' SECOND) GROUP BY k, ts, "
+                "window_end) INSERT INTO out SELECT k FROM TUMBLE(g, ts, INTERVAL '1' SECOND)",
+                "1:166: TUMBLE needs a column that the watermark speaks of: ts is"},
         Refused{"INSERT INTO out SELECT * FROM EXPLODE(t, ts)", "1:31: function explode cannot stand in FROM"},
         Refused{"INSERT INTO out SELECT * FROM SESSION(t, ts, INTERVAL '1' SECOND, k)", "1:31: sessions exist only where"},
         Refused{"INSERT INTO out SELECT count(*) AS n FROM SESSION(t, ts, INTERVAL '1' SECOND, k) GROUP BY window_start, window_end",
@@ -131,6 +134,16 @@ TEST(Window, AJoinOnTheirEndsForgetsThem) {
   EXPECT_EQ((*join->inputs[0]->schema)[static_cast<size_t>(join->left_expiry->column)].name, "window_end");
   EXPECT_EQ(join->left_expiry->offset, -1) << "at the watermark of the end, not behind it";
   EXPECT_FALSE(plan("a.k = b.k AND a.window_start = b.window_start")->left_expiry);
+}
+
+// Pairs of a window join come until their window ends: the times of their rows are behind the watermark by then.
+TEST(Window, AJoinOnTheirEndsHasNoTimesOfItsRows) {
+  const PlanOutcome outcome =
+      Plan("INSERT INTO out SELECT a.k, sum(a.v) OVER (PARTITION BY a.k ORDER BY a.ts) AS s FROM TUMBLE(t, ts, INTERVAL '10' SECOND) "
+           "AS a JOIN TUMBLE(t, ts, INTERVAL '10' SECOND) AS b ON a.k = b.k AND a.window_start = b.window_start AND "
+           "a.window_end = b.window_end");
+  ASSERT_TRUE(outcome.errors.empty());
+  EXPECT_LT(testing::Find(outcome, "over-1")->over_time, 0);
 }
 
 // Ends of windows bound times as times do.
