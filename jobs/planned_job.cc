@@ -93,7 +93,7 @@ JobPlan PlanQueries(const JobFile& file, Diagnostics& out) {
   options.allowed_lateness = file.options.allowed_lateness;
   // In one task nothing is exchanged, and an aggregate folds each batch by itself.
   options.two_phase = file.options.two_phase && file.options.parallelism > 1;
-  options.two_phase_values = file.options.two_phase_values;
+  options.two_phase_groups = file.options.two_phase_groups;
   options.mini_batch = file.options.mini_batch;
   PlanOutcome outcome = PlanJob(queries, MakeCatalog(file), options);
   for (const QueryError& error : outcome.errors) {

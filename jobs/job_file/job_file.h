@@ -129,7 +129,7 @@ struct OptionsDeclaration {
   Micros allowed_lateness = 0;
   std::string time_zone = "UTC";
   bool two_phase = true;  // agg_phase_strategy: auto or two_phase
-  bool two_phase_values = false;  // agg_phase_strategy: two_phase
+  bool two_phase_groups = false;  // agg_phase_strategy: two_phase
   MiniBatch mini_batch;
 };
 

@@ -91,7 +91,7 @@ OptionsDeclaration ReadOptions(const DocumentNode& node, Diagnostics& out) {
                                {{"auto", "auto"}, {"one_phase", "one_phase"}, {"two_phase", "two_phase"}})
           .value_or("auto");
   options.two_phase = phases != "one_phase";
-  options.two_phase_values = phases == "two_phase";
+  options.two_phase_groups = phases == "two_phase";
   if (const DocumentNode* mini_batch = reader.Take("mini_batch")) options.mini_batch = ReadMiniBatch(*mini_batch, out);
   reader.Finish();
   return options;

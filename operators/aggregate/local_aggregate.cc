@@ -24,6 +24,7 @@ namespace {
 
 constexpr int64_t kSample = 16384;         // rows that are folded before it is decided
 constexpr int64_t kPassed = 32 * kSample;  // rows until the next sample
+constexpr int64_t kWorth = 3;              // of so many rows one comes out, where folding pays
 constexpr size_t kFirstSlots = 1024;
 constexpr size_t kHeldBytes = 1 << 20;  // of keys and values, before they go
 
@@ -344,7 +345,7 @@ void LocalAggregate::NoteFolding() {
     came_out_ += static_cast<int64_t>(values->values());
   }
   if (sampled_ < kSample) return;
-  if (came_out_ * 3 > sampled_) unfolded_ = kPassed;
+  if (came_out_ * kWorth > sampled_) unfolded_ = kPassed;
   sampled_ = came_out_ = 0;
 }
 

@@ -192,7 +192,9 @@ Placement PhysicalPlanner::PlanAggregate(PlanPtr& node) {
 void PhysicalPlanner::ExchangeGroups(PlanNode& aggregate, Placement& input) {
   const auto& hashed = input.hashed;
   const bool there = input.single || std::find(hashed.begin(), hashed.end(), aggregate.group_columns) != hashed.end();
-  const bool wanted = options_.two_phase && (options_.two_phase_values || !CountsValues(aggregate));
+  // Where all rows go to one task, folding them in theirs always pays; of groups nobody knows.
+  const bool pays = aggregate.group_columns.empty() && !CountsValues(aggregate);
+  const bool wanted = options_.two_phase && (options_.two_phase_groups || pays);
   if (wanted && !there && WhyOnePhase(aggregate).empty()) {
     AddLocalAggregate(aggregate, options_.mini_batch);
     input = {};

@@ -26,7 +26,7 @@ struct PlannerOptions {
   Micros allowed_lateness = 0;
   // Aggregates behind an exchange fold rows by group before it (two_phase.h).
   bool two_phase = false;
-  bool two_phase_values = false;  // also those that count distinct values
+  bool two_phase_groups = false;  // also where only some rows go to the same task
   MiniBatch mini_batch = {};
 };
 

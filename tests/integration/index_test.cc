@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include "jobs/embed.h"

@@ -12,10 +12,10 @@ using testing::Find;
 using testing::Outline;
 using testing::PlanQueries;
 
-PlanOutcome Plan(const std::string& select, bool values = true) {
+PlanOutcome Plan(const std::string& select, bool groups = true) {
   PlannerOptions options;
   options.two_phase = true;
-  options.two_phase_values = values;
+  options.two_phase_groups = groups;
   Catalog catalog = testing::TestCatalog();
   for (CatalogRelation& relation : catalog.relations) {
     if (relation.name == "t") relation.event_time = 3;
@@ -78,11 +78,12 @@ TEST(TwoPhasePlan, ResultsThatChangeAreSplitWhereTheyCanBeTakenBack) {
   EXPECT_EQ(outline.find("local-aggregate-2"), std::string::npos) << outline;
 }
 
-TEST(TwoPhasePlan, CountedValuesAreSplitOnlyWhereThatIsAskedFor) {
-  const std::string select = "SELECT k, count(DISTINCT v) AS n FROM t GROUP BY k";
-  EXPECT_NE(Find(Plan(select), "local-aggregate-1"), nullptr);
-  EXPECT_EQ(Find(Plan(select, false), "local-aggregate-1"), nullptr);
-  EXPECT_NE(Find(Plan("SELECT k, max(v) AS n FROM t GROUP BY k", false), "local-aggregate-1"), nullptr);
+TEST(TwoPhasePlan, GroupsAndCountedValuesAreSplitOnlyWhereThatIsAskedFor) {
+  for (const char* select : {"SELECT k, max(v) AS n FROM t GROUP BY k", "SELECT count(DISTINCT v) AS n FROM t"}) {
+    EXPECT_NE(Find(Plan(select), "local-aggregate-1"), nullptr) << select;
+    EXPECT_EQ(Find(Plan(select, false), "local-aggregate-1"), nullptr) << select;
+  }
+  EXPECT_NE(Find(Plan("SELECT max(v) AS n FROM t", false), "local-aggregate-1"), nullptr);
 }
 
 // Groups that are in one task already are folded there.
