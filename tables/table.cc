@@ -72,6 +72,9 @@ Table::Table(TableOptions options, TableSet* set)
       retention_(static_cast<size_t>(options_.buckets)),
       folded_ends_(static_cast<size_t>(options_.buckets)) {}
 
+std::string Table::FolderIn(const std::string& state_dir) const {
+  return fmt::format("{}/{}/{}", state_dir, logged() ? "tables" : "state", FolderName(name()));
+}
 std::string Table::LogFolder(int bucket) const { return fmt::format("{}/{}/log", folder_, bucket); }
 std::string Table::LinkFolder(Epoch epoch) const { return fmt::format("{}/chk-{}", folder_, epoch); }
 
@@ -79,7 +82,7 @@ std::string Table::LinkFolder(Epoch epoch) const { return fmt::format("{}/chk-{}
 
 Status Table::Open(const std::string& state_dir, const Manifest* restored) {
   if (state_dir.empty()) return {};
-  folder_ = fmt::format("{}/{}/{}", state_dir, logged() ? "tables" : "state", FolderName(name()));
+  folder_ = FolderIn(state_dir);
   if (restored == nullptr) WEIR_TRY(RemoveTree(folder_));
   WEIR_TRY(MakeFolder(folder_));
   if (restored != nullptr) {

@@ -114,6 +114,7 @@ class Table {
   Status OpenLogged(const Manifest* restored);
   Status OpenState(const Manifest* restored);
   Status OpenLog(int bucket);
+  std::string FolderIn(const std::string& state_dir) const;
   std::string LogFolder(int bucket) const;
   std::string LinkFolder(Epoch epoch) const;
 

@@ -86,6 +86,15 @@ Status TableSet::OnComplete(const Manifest& manifest, Epoch oldest) {
   return {};
 }
 
+Status TableSet::Tidy(const std::string& state_dir, Epoch oldest) {
+  for (const auto& table : tables_) {
+    if (table->logged()) continue;
+    table->folder_ = table->FolderIn(state_dir);
+    WEIR_TRY(table->DropLinks(oldest, std::numeric_limits<Epoch>::max()));
+  }
+  return {};
+}
+
 Status TableSet::DropForgotten(Epoch oldest) {
   if (!forgetting_ || oldest <= *forgetting_) return {};
   forgetting_.reset();

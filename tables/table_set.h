@@ -40,6 +40,7 @@ class TableSet final : public Store {
   Status Open(const std::string& state_dir, const Manifest* restored, Scheduler& io, Hooks hooks) override;
   Result<StateBytes> Prepare(Epoch epoch) override;
   Status OnComplete(const Manifest& manifest, Epoch oldest) override;
+  Status Tidy(const std::string& state_dir, Epoch oldest) override;
   bool full() const override { return full_.load(std::memory_order_relaxed); }
   std::vector<TableFigures> Figures() const override;
   void Close() override;

@@ -129,8 +129,8 @@ Status JobImpl::Start() {
   if (finished && RestoredIsComplete()) {
     built_ = true;
     end_ = JobEnd::kAlreadyFinished;
-    WEIR_TRY(dir_->DropOld(restored_->epoch, options_.retain));
-    return {};
+    WEIR_ASSIGN(const Epoch oldest, dir_->DropOld(restored_->epoch, options_.retain));
+    return graph_.store ? graph_.store->Tidy(dir_->path(), oldest) : Status{};
   }
   scheduler_ = std::make_unique<Scheduler>(Threads());
   io_ = std::make_unique<Scheduler>(kIoThreads);

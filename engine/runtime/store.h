@@ -45,6 +45,8 @@ class Store {
   virtual Result<StateBytes> Prepare(Epoch epoch) = 0;
   // The checkpoint is complete; `oldest` is the oldest complete one that is kept.
   virtual Status OnComplete(const Manifest& manifest, Epoch oldest) = 0;
+  // Instead of Open, for a job that has finished: drops what no kept checkpoint needs, where a crash came before it.
+  virtual Status Tidy(const std::string& state_dir, Epoch oldest) = 0;
   // Memory is above its bound: sources read nothing until Hooks::room.
   virtual bool full() const = 0;
   virtual std::vector<TableFigures> Figures() const = 0;

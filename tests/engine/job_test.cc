@@ -203,7 +203,6 @@ TEST(JobTest, RestoresAtAnotherParallelismAfterACrash) {
   EXPECT_GE(*epochs.rbegin(), 6001u) << "every process takes epoch numbers from a block of its own";
 }
 
-// The process died after the last manifest was durable and before anything was published.
 // A store that is full while the job is being restored, and then has room.
 class HastyStore final : public Store {
  public:
@@ -220,6 +219,7 @@ class HastyStore final : public Store {
     }
     return {};
   }
+  Status Tidy(const std::string&, Epoch) override { return {}; }
   bool full() const override { return false; }
   std::vector<TableFigures> Figures() const override { return {}; }
   void Close() override {}
@@ -251,6 +251,7 @@ TEST(JobTest, NoTaskRunsForAStoreThatAsksBeforeTheStart) {
   ExpectCounts(*published, numbers);
 }
 
+// The process died after the last manifest was durable and before anything was published.
 TEST(JobTest, APreparedLastCheckpointIsCompletedByTheNextRun) {
   TemporaryFolder folder;
   auto published = std::make_shared<Published>();
