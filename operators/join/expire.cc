@@ -13,7 +13,7 @@ namespace weir {
 namespace {
 
 constexpr size_t kLeastDue = 256;  // rows that may stay too long, however few there are
-constexpr size_t kDuePart = 2;     // and one in so many
+constexpr size_t kDuePart = 8;     // and one in so many
 
 constexpr size_t kAhead = 16;      // records that are asked for before they are looked at
 

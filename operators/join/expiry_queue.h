@@ -29,7 +29,9 @@ class ExpiryQueue {
       last_ = &slots_[slot];
       last_slot_ = slot;
     }
+    const size_t room = last_->capacity();
     last_->push_back(row);
+    room_ += last_->capacity() - room;
   }
 
   // Moves the rows that may go behind `due`.
@@ -43,6 +45,7 @@ class ExpiryQueue {
       } else {
         for (const Row& row : rows) AddToCurrent(row);
       }
+      room_ -= rows.capacity();
       slots_.erase(slots_.begin());
       last_ = nullptr;
     }
@@ -56,9 +59,9 @@ class ExpiryQueue {
   }
 
   size_t rows() const { return rows_; }
-  // About; the vectors' spare room is not counted.
   int64_t bytes() const {
-    return static_cast<int64_t>(rows_ * sizeof(Row) + slots_.size() * (sizeof(*slots_.begin()) + 48));
+    constexpr size_t kNode = sizeof(*slots_.begin()) + 48;  // about, with what the tree adds
+    return static_cast<int64_t>((room_ + current_.capacity()) * sizeof(Row) + slots_.size() * kNode);
   }
 
  private:
@@ -76,6 +79,7 @@ class ExpiryQueue {
   std::vector<Row> current_;  // a heap: the rows up to the slot of the watermark
   int64_t current_slot_ = kMinMicros / kSlot;
   size_t rows_ = 0;
+  size_t room_ = 0;  // rows that the slots have room for
 };
 
 }  // namespace weir
