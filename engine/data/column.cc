@@ -92,7 +92,7 @@ void Column::AppendSelected(const Column& other, std::span<const uint32_t> rows)
   char* to = arena.data();
   for (const uint32_t row : rows) {
     const TextRef ref = other.texts_[row];
-    std::memcpy(to + at, from + ref.offset, ref.size);
+    if (ref.size > 0) std::memcpy(to + at, from + ref.offset, ref.size);
     texts_.push_back({static_cast<uint32_t>(at), ref.size});
     at += ref.size;
   }

@@ -48,7 +48,7 @@ class Column {
   std::span<const double> doubles() const { return doubles_; }
   std::span<const Int128> wides() const { return wides_; }
   std::span<const TextRef> texts() const { return texts_; }
-  const char* arena_data() const { return arena_ ? arena_->data() : ""; }
+  const char* arena_data() const { return arena_ && !arena_->empty() ? arena_->data() : ""; }  // never null
   const std::shared_ptr<Arena>& arena() const { return arena_; }
   std::string_view text(size_t row) const {
     const TextRef ref = texts_[row];

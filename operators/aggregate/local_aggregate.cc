@@ -360,9 +360,7 @@ ColumnPtr LocalAggregate::MakePartials() {
   auto column = std::make_shared<Column>(DataType{TypeKind::kBytes});
   if (values_.empty() && texts_a_group_ == 0) {
     column->Resize(held_groups_);
-    Arena& arena = column->mutable_arena();
-    arena.resize(partials_.size());
-    std::memcpy(arena.data(), partials_.data(), partials_.size());
+    column->mutable_arena().append(partials_.data(), partials_.size());
     TextRef* texts = column->mutable_texts();
     for (size_t i = 0; i < held_groups_; ++i) texts[i] = {static_cast<uint32_t>(i * fixed_), static_cast<uint32_t>(fixed_)};
     return column;

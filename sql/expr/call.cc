@@ -119,14 +119,14 @@ std::shared_ptr<Column> StrictResult(const KernelInput& input, const DataType& t
   for (const Operand& argument : input.arguments) {
     if (!argument.column->has_nulls()) continue;
     if (argument.constant) {
-      if (argument.column->IsNull(0)) std::memset(out->mutable_nulls(), 1, input.rows);
+      if (argument.column->IsNull(0)) std::fill_n(out->mutable_nulls(), input.rows, uint8_t{1});
       continue;
     }
     const bool first = !out->has_nulls();
     uint8_t* to = out->mutable_nulls();
     const uint8_t* from = argument.column->nulls().data();
     if (first) {
-      std::memcpy(to, from, input.rows);
+      std::copy_n(from, input.rows, to);
     } else {
       for (size_t row = 0; row < input.rows; ++row) to[row] |= from[row];
     }

@@ -1,6 +1,7 @@
 // CAST and the implicit conversions: which pairs exist, and the kernels between numbers and between times.
 #include "sql/expr/cast.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -186,25 +187,24 @@ Micros RoundMicros(Micros value, int digits) {
 }
 
 ColumnPtr Retyped(const ColumnPtr& column, const DataType& type) {
-  const size_t rows = column->size();
   auto out = std::make_shared<Column>(type);
-  out->Resize(rows);
-  if (column->has_nulls()) std::memcpy(out->mutable_nulls(), column->nulls().data(), rows);
+  out->Resize(column->size());
+  if (column->has_nulls()) std::ranges::copy(column->nulls(), out->mutable_nulls());
   switch (column->physical()) {
     case Physical::kBool:
-      std::memcpy(out->mutable_bools(), column->bools().data(), rows);
+      std::ranges::copy(column->bools(), out->mutable_bools());
       break;
     case Physical::kInt64:
-      std::memcpy(out->mutable_ints(), column->ints().data(), rows * sizeof(int64_t));
+      std::ranges::copy(column->ints(), out->mutable_ints());
       break;
     case Physical::kDouble:
-      std::memcpy(out->mutable_doubles(), column->doubles().data(), rows * sizeof(double));
+      std::ranges::copy(column->doubles(), out->mutable_doubles());
       break;
     case Physical::kInt128:
-      std::memcpy(out->mutable_wides(), column->wides().data(), rows * sizeof(Int128));
+      std::ranges::copy(column->wides(), out->mutable_wides());
       break;
     case Physical::kText:
-      std::memcpy(out->mutable_texts(), column->texts().data(), rows * sizeof(TextRef));
+      std::ranges::copy(column->texts(), out->mutable_texts());
       out->ShareArena(column->arena());
       break;
   }

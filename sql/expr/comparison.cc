@@ -272,7 +272,7 @@ Kernel InSetKernel(const std::vector<ExpressionPtr>& arguments) {
     const Reader<T> values(input.arguments[0]);
     uint8_t* found = out->mutable_bools();
     if (few.size() <= 8) {
-      std::memset(found, 0, input.rows);
+      std::fill_n(found, input.rows, uint8_t{0});
       for (const T constant : few) {
         for (size_t row = 0; row < input.rows; ++row) found[row] |= ValuesEqual(values[row], constant);
       }
