@@ -1,9 +1,9 @@
 // CAST and the implicit conversions: which pairs exist, and the kernels between numbers and between times.
 #include "sql/expr/cast.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/data/text.h"
