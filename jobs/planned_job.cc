@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "jobs/job_file/query_position.h"
@@ -45,6 +46,19 @@ void CheckSources(const JobFile& file, InputCheck inputs, Diagnostics& out) {
     for (size_t i = 0; i < source.columns.size(); ++i) all.push_back(static_cast<int>(i));
     const auto decoder = MakeDecoder(MakeDecoderOptions(source, all, file.options.time_zone));
     if (!decoder) out.Add(source.position, decoder.error().message);
+  }
+}
+
+// Two sinks would each take the other's parts for leftovers of their own.
+void CheckFoldersOfSinks(const JobFile& file, Diagnostics& out) {
+  std::map<std::string, const SinkDeclaration*> by_folder;
+  for (const SinkDeclaration& sink : file.sinks) {
+    if (sink.connector != SinkConnector::kFile || sink.path.empty()) continue;
+    const std::filesystem::path folder = std::filesystem::absolute(sink.path + "/").lexically_normal();
+    const auto [other, first] = by_folder.emplace(folder.string(), &sink);
+    if (first) continue;
+    out.Add(sink.path_position, fmt::format("sink {} writes into this folder already; give each sink its own",
+                                            other->second->name));
   }
 }
 
@@ -146,6 +160,7 @@ Catalog MakeCatalog(const JobFile& file) {
     relation.name = sink.name;
     relation.upsert_sink = sink.connector == SinkConnector::kKafka && sink.upsert;
     relation.sink_key = sink.key;
+    relation.one_writer = sink.connector == SinkConnector::kFile;
     catalog.relations.push_back(std::move(relation));
   }
   return catalog;
@@ -157,6 +172,7 @@ Checked<PlannedJob> PlanJobText(const std::string& path, const std::string& text
   PlannedJob job;
   job.file = ReadJobFile(path, text, options, out);
   CheckSources(job.file, inputs, out);
+  CheckFoldersOfSinks(job.file, out);
   if (!job.file.queries.empty()) job.plan = PlanQueries(job.file, out);
   if (out.empty()) CheckSinks(job.file, job.plan, out);
   if (!out.empty()) return tl::unexpected(out.Errors());

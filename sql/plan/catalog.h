@@ -36,6 +36,7 @@ struct CatalogRelation {
   // Sinks only.
   bool upsert_sink = false;                    // takes an upsert stream: needs a key
   std::vector<std::string> sink_key;           // option `key`; empty: the query's upsert key
+  bool one_writer = false;                     // its INSERTs have to become one: a folder of files
 };
 
 struct Catalog {

@@ -1,6 +1,7 @@
 // The steps from the text of a job's queries to its plan:
 //   1. parse every query, define the views in order, bind the INSERTs (errors of all are collected);
-//   2. per INSERT: push filters, extract join keys, fold windows into aggregates; over all: choose the joins that read tables;
+//   2. per INSERT: push filters, extract join keys, fold windows into aggregates; over all: choose the joins that read tables,
+//      make one of the INSERTs into a sink with one writer;
 //   3. per INSERT: choose where a normalise is needed, prune columns;
 //   4. over all: one list of columns a source; per INSERT: merge projects; over all: exchanges, tables and properties;
 //   5. sinks of late rows; over all: share equal subplans, give ids and names.
@@ -67,6 +68,7 @@ class JobPlanner {
     }
     CheckTables(sinks_, catalog_, outcome_.errors);
     ChooseJoins(sinks_, catalog_, options_.join, outcome_.errors);
+    MergeInserts(sinks_, catalog_, outcome_.errors);
     if (!outcome_.errors.empty()) return;
     for (PlanPtr& sink : sinks_) {
       InsertNormalise(sink, catalog_);

@@ -49,6 +49,11 @@ void MergeLateSinks(std::vector<PlanPtr>& late, std::vector<QueryError>& errors)
 void ChooseJoins(std::vector<PlanPtr>& sinks, const Catalog& catalog, JoinOption option,
                  std::vector<QueryError>& errors);
 
+// --- merge_inserts.cc ------------------------------------------------------------------------------------------------
+// Makes one INSERT of UNION ALL of those into a sink that has one writer only (CatalogRelation::one_writer).  Different
+// columns are an error.
+void MergeInserts(std::vector<PlanPtr>& sinks, const Catalog& catalog, std::vector<QueryError>& errors);
+
 // --- table_order.cc --------------------------------------------------------------------------------------------------
 // Reports tables that are read and that no INSERT writes, and INSERTs that form a cycle.  `sinks`: all INSERTs.
 void CheckTables(const std::vector<PlanPtr>& sinks, const Catalog& catalog, std::vector<QueryError>& errors);

@@ -303,5 +303,25 @@ queries:
   EXPECT_EQ(Weir("generate gold --out x").exit_code, 2);
 }
 
+// A folder of parts has one writer: two would each overwrite the other's.
+TEST_F(CommandLineTest, TwoInsertsIntoOneFolderBothArrive) {
+  Write("in.jsonl", "{\"a\":1}\n{\"a\":2}\n");
+  Write("job.yaml", R"(name: two
+sources:
+  s: {connector: file, path: in.jsonl, columns: {a: bigint}}
+sinks:
+  out: {connector: file, path: out, format: json}
+queries:
+  - INSERT INTO out SELECT a FROM s
+  - INSERT INTO out SELECT a + 10 AS a FROM s
+  - INSERT INTO out SELECT a + 20 AS a FROM s
+)");
+  const Outcome run = Weir("run job.yaml");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const std::string parts = Parts("out");
+  for (const char* row : {"1}", "2}", "11}", "12}", "21}", "22}"}) EXPECT_THAT(parts, HasSubstr(std::string(":") + row));
+  EXPECT_EQ(std::count(parts.begin(), parts.end(), '\n'), 6);
+}
+
 }  // namespace
 }  // namespace weir

@@ -107,5 +107,22 @@ TEST(PlannedJob, ADeltaJoinIsRefusedInWords) {
   EXPECT_NE(errors.find("delta"), std::string::npos) << errors;
 }
 
+TEST(PlannedJob, InsertsIntoOneFolderHaveTheSameColumns) {
+  const std::string job =
+      "sources:\n  s: {connector: memory, columns: {id: bigint, name: string}}\n"
+      "sinks: {out: {connector: file, path: parts}}\n"
+      "queries:\n  - INSERT INTO out SELECT id FROM s\n  - INSERT INTO out SELECT name AS id FROM s\n";
+  EXPECT_EQ(PlanErrors(job),
+            "job.yaml:6:17: another INSERT writes (id bigint) into sink out, this one (id string): give both the same "
+            "columns, or each a sink\n");
+}
+
+TEST(PlannedJob, TwoSinksDoNotShareAFolder) {
+  EXPECT_EQ(PlanErrors("sources:\n  s: {connector: memory, columns: {id: bigint}}\nsinks:\n"
+                       "  a: {connector: file, path: parts/x}\n  b: {connector: file, path: ./parts/x/}\n"
+                       "queries:\n  - INSERT INTO a SELECT id FROM s\n  - INSERT INTO b SELECT id FROM s\n"),
+            "job.yaml:5:30: sink a writes into this folder already; give each sink its own\n");
+}
+
 }  // namespace
 }  // namespace weir
