@@ -1,7 +1,8 @@
 // Interval joins: rows that no later row can match leave the state.
 //
 // Taking a row out of the list of its key costs the length of that list, so that rows that are due are collected until
-// they are a part of all, and a list is then walked once for all of its own.
+// they are a part of all, and a list is then walked once for all of its own.  Most of that walk is waiting for records
+// that are not in the cache, each of which names the next: many lists are fetched side by side before they are changed.
 
 #include <algorithm>
 #include <bit>
@@ -15,7 +16,7 @@ namespace {
 constexpr size_t kLeastDue = 256;  // rows that may stay too long, however few there are
 constexpr size_t kDuePart = 8;     // and one in so many
 
-constexpr size_t kAhead = 16;      // records that are asked for before they are looked at
+constexpr size_t kSideBySide = 64;  // keys whose lists are fetched together
 
 // Says of most records that are not in the set that they are not, for a load from a few kilobytes.
 class RefFilter {
@@ -32,6 +33,36 @@ class RefFilter {
   int shift_;
   std::vector<uint64_t> bits_;
 };
+
+using RowsOfKey = std::span<const ExpiryQueue::Row>;  // that are due
+
+// Brings into the cache what RemoveIf will read of the lists: all records of a short one, of a long one those that go.
+// Always inline: GCC 12 takes a function that only prefetches for one without an effect and drops calls of it.
+template <class ListOf>
+[[gnu::always_inline]] inline void Fetch(const KeyedState& state, std::span<const RowsOfKey> keys, ListOf list_of) {
+  for (const RowsOfKey& rows : keys) __builtin_prefetch(state.At(rows.front().group));
+  Ref walks[kSideBySide];
+  size_t walking = 0;
+  for (const RowsOfKey& rows : keys) {
+    const ListHead& list = list_of(rows.front().group);
+    if (list.is_long()) {
+      for (const ExpiryQueue::Row& row : rows) __builtin_prefetch(state.At(row.row));
+    } else if (list.head != 0) {
+      __builtin_prefetch(state.At(list.head));
+      walks[walking++] = list.head;
+    }
+  }
+  while (walking > 0) {
+    size_t kept = 0;
+    for (size_t i = 0; i < walking; ++i) {
+      const Ref next = state.At(walks[i])->next;
+      if (next == 0) continue;
+      __builtin_prefetch(state.At(next));
+      walks[kept++] = next;
+    }
+    walking = kept;
+  }
+}
 
 }  // namespace
 
@@ -58,30 +89,29 @@ void Join::Expire(Micros watermark) {
 
 void Join::RemoveDue(int side_index) {
   std::vector<ExpiryQueue::Row>& due = due_[side_index];
-  JoinSide& side = *sides_[side_index];
-  std::sort(due.begin(), due.end(), [](const ExpiryQueue::Row& a, const ExpiryQueue::Row& b) {
-    return a.group != b.group ? a.group < b.group : a.row < b.row;
-  });
+  const auto place = [](const ExpiryQueue::Row& row) { return uint64_t{row.group} << 32 | row.row; };
+  std::sort(due.begin(), due.end(),
+            [&](const ExpiryQueue::Row& a, const ExpiryQueue::Row& b) { return place(a) < place(b); });
   RefFilter filter(due.size());
   for (const ExpiryQueue::Row& row : due) filter.Add(row.row);
+  std::vector<RowsOfKey> keys;
   std::vector<Ref> empty;
-  for (size_t first = 0, end = 0; first < due.size(); first = end) {
-    const Ref group_ref = due[first].group;
-    while (end < due.size() && due[end].group == group_ref) {
-      if (end + kAhead < due.size()) {
-        __builtin_prefetch(state_.At(due[end + kAhead].group));
-        __builtin_prefetch(state_.At(due[end + kAhead].row));
-      }
-      ++end;
+  for (size_t first = 0, end = 0; first < due.size();) {
+    while (end < due.size() && due[end].group == due[first].group) ++end;
+    keys.emplace_back(due.data() + first, end - first);
+    first = end;
+    if (keys.size() < kSideBySide && end < due.size()) continue;
+    Fetch(state_, keys, [&](Ref group) -> const ListHead& { return Group(group).lists[side_index]; });
+    for (const RowsOfKey& rows : keys) {
+      RowGroup& group = Group(rows.front().group);
+      sides_[side_index]->lists().RemoveIf(group.lists[side_index], [&](Ref row) {
+        if (!filter.MayHave(row) || !std::ranges::binary_search(rows, row, {}, &ExpiryQueue::Row::row)) return false;
+        state_.Free(row);
+        return true;
+      });
+      if (group.lists[0].size() + group.lists[1].size() == 0) empty.push_back(rows.front().group);
     }
-    const std::span<const ExpiryQueue::Row> rows(due.data() + first, end - first);
-    RowGroup& group = Group(group_ref);
-    side.lists().RemoveIf(group.lists[side_index], [&](Ref row) {
-      if (!filter.MayHave(row) || !std::ranges::binary_search(rows, row, {}, &ExpiryQueue::Row::row)) return false;
-      state_.Free(row);
-      return true;
-    });
-    if (group.lists[0].size() + group.lists[1].size() == 0) empty.push_back(group_ref);
+    keys.clear();
   }
   due.clear();
   EraseGroups(empty);
