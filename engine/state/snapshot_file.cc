@@ -18,6 +18,9 @@ constexpr uint32_t kVersion = 1;
 constexpr size_t kBlockBytes = 256 << 10;
 constexpr size_t kMaxRaw = size_t{LZ4_MAX_INPUT_SIZE};
 constexpr size_t kBlockHeader = 24;
+// Of LZ4: how fast it gives up on bytes that do not repeat.  State is written by the job's own threads, and is mostly
+// texts that hardly repeat: half of the time for a file that is 5 to 9 % larger (bids: 0.8 instead of 1.7 ns a byte).
+constexpr int kAcceleration = 8;
 
 template <class T>
 void PutNumber(std::string& out, T value) {
@@ -74,9 +77,9 @@ Status SnapshotFileWriter::End() {
 
 Status SnapshotFileWriter::Flush(BlockType type) {
   packed_.resize(kBlockHeader + static_cast<size_t>(LZ4_compressBound(static_cast<int>(raw_.size()))));
-  auto stored = static_cast<size_t>(LZ4_compress_default(raw_.data(), packed_.data() + kBlockHeader,
-                                                         static_cast<int>(raw_.size()),
-                                                         static_cast<int>(packed_.size() - kBlockHeader)));
+  auto stored =
+      static_cast<size_t>(LZ4_compress_fast(raw_.data(), packed_.data() + kBlockHeader, static_cast<int>(raw_.size()),
+                                            static_cast<int>(packed_.size() - kBlockHeader), kAcceleration));
   if (stored == 0 || stored >= raw_.size()) {
     stored = raw_.size();
     std::memcpy(packed_.data() + kBlockHeader, raw_.data(), stored);
