@@ -132,6 +132,32 @@ TEST_P(IntervalJoinTest, ForgetsWhatCanMatchNothing) {
   EXPECT_GT(keeps.state_rows(), 5000);
 }
 
+// Keys with one row and keys with hundreds lose rows together.
+TEST_P(IntervalJoinTest, ListsOfAllLengthsForgetTheirOwnRows) {
+  constexpr Micros kRowsAtATime = 40;
+  constexpr Micros kDisorder = 15;
+  std::mt19937_64 random(static_cast<uint64_t>(GetParam()) + 17);
+  Tasks keeps(GetParam(), false);
+  Tasks forgets(GetParam(), true);
+  int64_t most = 0;
+  for (int i = 0; i < 6000; ++i) {
+    const Micros now = i / kRowsAtATime;
+    const uint64_t key = random() % (uint64_t{1} << random() % 11);
+    const Micros time = now - static_cast<Micros>(random() % static_cast<uint64_t>(kDisorder));
+    const Batch row =
+        ParseBatch(kRow, "+I " + std::to_string(key) + " " + std::to_string(time) + " " + std::to_string(i) + "\n");
+    const int input = static_cast<int>(random() % 2);
+    keeps.Feed(input, row);
+    forgets.Feed(input, row);
+    if (i % kRowsAtATime == 0) forgets.Watermark(now - kDisorder);
+    most = std::max(most, forgets.state_rows());
+    if (random() % 1500 == 0) forgets.Restore(static_cast<int>(random() % 4) + 1);
+  }
+  EXPECT_EQ(forgets.rows.rows(), keeps.rows.rows());
+  EXPECT_EQ(forgets.late_rows(), 0);
+  EXPECT_LT(most, 5000);
+}
+
 TEST_P(IntervalJoinTest, KeysWithoutRowsAreForgottenToo) {
   Tasks forgets(GetParam(), true);
   for (int i = 0; i < 5000; ++i) {
