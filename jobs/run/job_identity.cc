@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <fstream>
 #include <map>
@@ -10,6 +11,7 @@
 
 #include "engine/base/file.h"
 #include "sql/plan/node_text.h"
+#include "sql/plan/state_backend.h"
 
 namespace weir {
 namespace {
@@ -17,6 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;
+constexpr const char* kState = "state";  // where operators' is; "memory" too when none would be elsewhere
 
 std::string PathOf(const std::string& state_dir) { return state_dir + "/job.json"; }
 
@@ -122,6 +125,11 @@ std::string Difference(const Json& written, const Json& now) {
     if (!before.contains(name) || before[name] != source) return fmt::format("source {} differs", name);
   }
   if (before != after) return "it has other sources";
+  // State dirs of before this was written do not say it.
+  if (written.contains(kState) && written[kState] != now.at(kState)) {
+    return fmt::format("options.state was {} and is {}", written[kState].get<std::string>(),
+                       now.at(kState).get<std::string>());
+  }
   return TablesDifference(written.value("tables", Json::object()), now.value("tables", Json::object()));
 }
 
@@ -165,6 +173,11 @@ std::string JobIdentity(const PlannedJob& job, bool replayed) {
   json["sources"] = Json::object();
   for (const SourceDeclaration& source : file.sources) json["sources"][source.name] = SourceIdentity(source, replayed);
   json["tables"] = TablesIdentity(job.plan);
+  const std::vector<const PlanNode*> nodes = NodesOf(job.plan);
+  const bool in_rocksdb = file.options.rocksdb_state && std::any_of(nodes.begin(), nodes.end(), [](const PlanNode* node) {
+    return MayKeepStateInRocksDb(*node);
+  });
+  json[kState] = in_rocksdb ? "rocksdb" : "memory";
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -10,7 +10,8 @@
 namespace weir {
 
 // What makes two runs one job: its name, the text of its queries without the layout, its sources' columns, keys,
-// changelog mode, connector and topic, and its tables' columns, keys and buckets, also of those that joins make.
+// changelog mode, connector and topic, its tables' columns, keys and buckets, also of those that joins make, and where
+// joins keep their state.
 // Parallelism, paths, rates and sinks' options may change, and declared indexes that no join keeps may come and go.
 std::string JobIdentity(const PlannedJob& job, bool replayed);
 

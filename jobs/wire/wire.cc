@@ -12,6 +12,7 @@
 #include "operators/table_index.h"
 #include "operators/values.h"
 #include "sql/plan/node_text.h"
+#include "sql/plan/state_backend.h"
 #include "tables/table_set.h"
 
 namespace weir {
@@ -238,13 +239,6 @@ class Wiring {
     return OperatorFactory([node = PlanNode(node), build](int, int) { return MakeOperator(node, build); });
   }
 
-  // Its rows go with their windows, which state in memory does alone; they are few.
-  static bool IsWindowJoin(const PlanNode& join) {
-    const std::vector<int>& keys = join.left_keys;
-    return join.left_expiry && join.right_expiry &&
-           std::find(keys.begin(), keys.end(), join.left_expiry->column) != keys.end();
-  }
-
   // The tables that the operator keeps its rows in, if it does.
   void AddTables(const PlanNode& node, OperatorBuildOptions& build) {
     const auto add = [this](const std::string& name, int buckets, TableOptions::Kind kind) {
@@ -257,7 +251,7 @@ class Wiring {
     } else if (node.kind == NodeKind::kJoin && node.strategy == JoinStrategy::kDelta) {
       build.tables[0] = add(node.left_table.name, node.left_table.buckets, TableOptions::Kind::kLogged);
       build.tables[1] = add(node.right_table.name, node.right_table.buckets, TableOptions::Kind::kLogged);
-    } else if (node.kind == NodeKind::kJoin && job_.file.options.rocksdb_state && !IsWindowJoin(node)) {
+    } else if (job_.file.options.rocksdb_state && MayKeepStateInRocksDb(node)) {
       build.tables[0] = add(node.id + ".left", kKeyGroups, TableOptions::Kind::kState);
       build.tables[1] = add(node.id + ".right", kKeyGroups, TableOptions::Kind::kState);
     }

@@ -243,6 +243,25 @@ TEST(ChangedTableTest, IsRefused) {
               HasSubstr("table pages differs: its bucket key was (id) and is (url)"));
 }
 
+// What a join has kept in one backend is not in the other.
+TEST(ChangedStateTest, IsRefusedWhereAJoinKeepsSome) {
+  const auto job = [](const std::string& state, const std::string& query) {
+    return "name: j\noptions: {join: regular, parallelism: 1, state: " + state + ", checkpoint: {on_rows: 7}}\n" + R"yaml(
+sources:
+  p: {connector: memory, primary_key: [id], columns: {id: bigint, user_id: bigint, url: string}}
+sinks:
+  o: {connector: memory}
+queries:
+  - )yaml" + query + "\n";
+  };
+  const std::string join = "INSERT INTO o SELECT x.url FROM p x JOIN p y ON x.id = y.user_id";
+  EXPECT_THAT(Refusal(job("memory", join), job("rocksdb", join)), HasSubstr("options.state was memory and is rocksdb"));
+  EXPECT_THAT(Refusal(job("rocksdb", join), job("memory", join)), HasSubstr("options.state was rocksdb and is memory"));
+  EXPECT_EQ(Refusal(job("rocksdb", join), job("rocksdb", join)), "");
+  const std::string count = "INSERT INTO o SELECT user_id, COUNT(*) AS n FROM p GROUP BY user_id";
+  EXPECT_EQ(Refusal(job("memory", count), job("rocksdb", count)), "");
+}
+
 TEST(ChangedTableTest, AnIndexThatTakesATableFromItsJoinIsRefused) {
   const std::string text = R"yaml(
 name: fused
